@@ -1,0 +1,67 @@
+// A plan: one complete choice of strategy, batch and precision for a model. A value; lowered to StepPrograms by lower().
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "model/program/kernel.hpp"
+#include "model/units/dtype.hpp"
+
+namespace wirewise {
+
+enum class Strategy : std::uint8_t { single, ddp, zero1, zero2, fsdp, fsdp_shard_grad_op, hsdp };
+enum class Runtime : std::uint8_t { native, pytorch, deepspeed };
+enum class Recompute : std::uint8_t { none, pointwise, selective, full };
+
+std::string_view name_of(Strategy strategy);
+std::string_view name_of(Runtime runtime);
+std::string_view name_of(Recompute recompute);
+std::optional<Strategy> strategy_from(std::string_view name);  // "zero3" is an alias of fsdp
+std::optional<Runtime> runtime_from(std::string_view name);
+std::optional<Recompute> recompute_from(std::string_view name);
+
+// Ranks along each axis; world = product. The last four are 1 until those strategies exist.
+struct Mesh {
+    int replicate = 1, shard = 1, tensor = 1, pipeline = 1, context = 1, expert = 1;
+    int world() const { return replicate * shard * tensor * pipeline * context * expert; }
+    bool operator==(const Mesh&) const = default;
+};
+
+struct Precision {
+    DType parameter = DType::bf16, gradient = DType::bf16, reduce = DType::bf16, compute = DType::bf16;
+    DType optimizer_state = DType::fp32;
+    bool master_weights = false;
+    bool operator==(const Precision&) const = default;
+};
+
+struct ParallelPlan {
+    Strategy strategy = Strategy::single;
+    Runtime runtime = Runtime::native;
+    Mesh mesh;
+    std::int64_t sequence_length = 4096, micro_batch = 1, gradient_accumulation = 1;
+    Precision precision;
+    OptimizerKind optimizer = OptimizerKind::adamw_fused;
+    Recompute recompute = Recompute::pointwise;
+    std::int64_t loss_chunk = 2048;  // tokens of logits held at once; 0: all
+    bool gradient_as_bucket_view = true;
+    bool no_sync = true;  // reduce gradients only in the last micro-batch of a step where the strategy can
+    bool clip_gradients = false;
+    bool compile = false;
+    std::uint64_t seed = 1;
+
+    std::int64_t tokens_per_micro_batch() const { return sequence_length * micro_batch; }
+};
+
+// What a strategy shards; the four switches from which every strategy is composed.
+struct Sharding {
+    bool parameters = false, gradients = false, optimizer = false;
+    bool reshard_after_forward = false;  // parameters are gathered again for backward
+};
+Sharding sharding_of(Strategy strategy);
+
+// The mesh of `ranks` GPUs for a strategy: DDP and ZeRO-1/2 keep parameters whole but shard over all ranks what they
+// shard; HSDP shards within groups of `shard_group` and replicates across them. Throws InputError when it cannot divide.
+Mesh mesh_for(Strategy strategy, int ranks, int shard_group);
+
+}  // namespace wirewise
