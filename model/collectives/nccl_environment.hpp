@@ -1,0 +1,25 @@
+// The NCCL environment variables that decide which wires a job may use.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/topology/machine.hpp"
+
+namespace wirewise {
+
+struct NcclEnvironment {
+    bool p2p_disable = false, shm_disable = false, ib_disable = false;
+    std::optional<PathClass> p2p_level;
+    std::optional<std::string> algorithm, protocol;
+    std::optional<int> min_channels, max_channels;
+    bool nvls = true;  // NCCL_NVLS_ENABLE: used where the hardware has it
+
+    // Reads one "NCCL_X=value". Returns false for a variable that is not understood (the caller warns); throws
+    // InputError for a value that is not allowed.
+    bool set(std::string_view assignment, std::string_view place);
+};
+
+}  // namespace wirewise
