@@ -92,7 +92,8 @@ OpId ProgramBuilder::host_work(StreamId stream, std::string_view name, const Hos
 void ProgramBuilder::add_mention(const Payload& payload, std::string_view name,
                                  std::span<const BufferId> buffers) {
     add_op(payload, name, StreamId{}, {});
-    for (const BufferId id : buffers) program_.operands.push_back({id, Access::read, Bytes(0), Bytes(0)});
+    for (const BufferId id : buffers)
+        program_.operands.push_back({id, Access::read, false, Bytes(0), Bytes(0)});
     program_.ops.back().operand_count = static_cast<std::uint32_t>(buffers.size());
 }
 void ProgramBuilder::allocate(std::span<const BufferId> buffers) {

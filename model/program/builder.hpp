@@ -15,6 +15,7 @@ class ProgramBuilder {
     explicit ProgramBuilder(Phase phase, FreeRule rule = FreeRule::after_join);
 
     StreamId stream(std::string_view name, StreamKind kind);
+    void set_axis_size(Axis axis, int ranks) { program_.axis_sizes[static_cast<std::size_t>(axis)] = ranks; }
 
     // Context of what follows.
     void at_layer(std::int32_t layer) { layer_ = layer; }
@@ -32,12 +33,19 @@ class ProgramBuilder {
     Operand read(BufferId id) const { return whole(id, Access::read); }
     Operand write(BufferId id) const { return whole(id, Access::write); }
     Operand update(BufferId id) const { return whole(id, Access::update); }
-    static Operand read(BufferId id, Bytes offset, Bytes bytes) { return {id, Access::read, offset, bytes}; }
+    static Operand read(BufferId id, Bytes offset, Bytes bytes) {
+        return {id, Access::read, false, offset, bytes};
+    }
     static Operand write(BufferId id, Bytes offset, Bytes bytes) {
-        return {id, Access::write, offset, bytes};
+        return {id, Access::write, false, offset, bytes};
     }
     static Operand update(BufferId id, Bytes offset, Bytes bytes) {
-        return {id, Access::update, offset, bytes};
+        return {id, Access::update, false, offset, bytes};
+    }
+    // The rank's own equal share of the operand's range.
+    static Operand own_share(Operand operand) {
+        operand.own_share = true;
+        return operand;
     }
 
     using Operands = std::span<const Operand>;
@@ -74,7 +82,9 @@ class ProgramBuilder {
 
   private:
     static Operands span_of(OperandList operands) { return {operands.begin(), operands.size()}; }
-    Operand whole(BufferId id, Access access) const { return {id, access, Bytes(0), program_.at(id).bytes}; }
+    Operand whole(BufferId id, Access access) const {
+        return {id, access, false, Bytes(0), program_.at(id).bytes};
+    }
     BufferId add_buffer(const Buffer& buffer);
     OpId add_op(const Payload& payload, std::string_view name, StreamId stream, Operands operands);
     void add_mention(const Payload& payload, std::string_view name, std::span<const BufferId> buffers);

@@ -12,12 +12,11 @@ namespace wirewise {
 namespace {
 
 constexpr std::array<std::string_view, 3> kLayouts{"forward", "data_gradient", "weight_gradient"};
-constexpr std::array<std::string_view, 24> kPointwise{"embedding_forward",
+constexpr std::array<std::string_view, 23> kPointwise{"embedding_forward",
                                                       "embedding_backward",
                                                       "position_add",
                                                       "position_backward",
                                                       "norm_forward",
-                                                      "norm_residual_forward",
                                                       "norm_recompute",
                                                       "norm_backward",
                                                       "rope_forward",
@@ -66,14 +65,15 @@ Flops flops_of(const Pointwise&) { return Flops(0); }
 Flops flops_of(const OptimizerUpdate&) { return Flops(0); }
 
 void add_to(Hash& hash, const Gemm& g) {
-    hash.add(g.layout, g.m, g.n, g.k, g.type, g.result, g.accumulate, g.bias);
+    hash.add(g.layout, g.m, g.n, g.k, g.type, g.result, g.accumulate, g.bias, g.addend);
 }
 void add_to(Hash& hash, const Attention& a) {
     hash.add(a.backward, a.batch, a.sequence, a.heads, a.kv_heads, a.head_dim, a.value_head_dim, a.window,
              a.type);
 }
 void add_to(Hash& hash, const Pointwise& p) {
-    hash.add(p.kind, p.access, p.activation, p.gated, p.rows, p.columns, p.traffic.count(), p.type);
+    hash.add(p.kind, p.access, p.activation, p.gated, p.accumulate, p.rows, p.columns, p.traffic.count(),
+             p.type);
 }
 void add_to(Hash& hash, const OptimizerUpdate& u) {
     hash.add(u.kind, u.count, u.parameter, u.gradient, u.state, u.master, u.traffic.count());
@@ -83,6 +83,7 @@ std::string text_of(const Gemm& g) {
     std::string text = fmt::format("gemm {} {}x{}x{} {}", name_of(g.layout), g.m, g.n, g.k, name_of(g.type));
     if (g.result != g.type) text += fmt::format(" to {}", name_of(g.result));
     if (g.bias) text += " bias";
+    if (g.addend) text += " addend";
     if (g.accumulate) text += " accumulate";
     return text;
 }
@@ -98,6 +99,7 @@ std::string text_of(const Pointwise& p) {
     std::string text(name_of(p.kind));
     if (p.kind == PointwiseKind::activation_forward || p.kind == PointwiseKind::activation_backward)
         text += fmt::format(" {}{}", name_of(p.activation), p.gated ? " gated" : "");
+    if (p.accumulate) text += " accumulate";
     return text + fmt::format(" {}x{} {} {} {} B", p.rows, p.columns, name_of(p.type), name_of(p.access),
                               p.traffic.count());
 }

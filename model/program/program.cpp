@@ -33,6 +33,7 @@ std::string operands_text(const StepProgram& program, const Op& op, Access acces
         text += fmt::format("{}b{} {}", text.empty() ? "" : ", ", index_of(operand.buffer), buffer.name.text);
         if (operand.bytes != buffer.bytes && operand.bytes != Bytes(0))
             text += fmt::format("[{}+{}]", operand.offset.count(), operand.bytes.count());
+        if (operand.own_share) text += " own share";
     }
     return text;
 }
@@ -121,6 +122,9 @@ std::string to_text(const StepProgram& program) {
                                    program.free_rule == FreeRule::after_join ? "after join" : "at last use");
     for (const Stream& stream : program.streams)
         text += fmt::format("stream {} ({})\n", stream.name, name_of(stream.kind));
+    for (std::size_t axis = 0; axis < kAxisCount; ++axis)
+        if (program.axis_sizes[axis] > 1)
+            text += fmt::format("axis {} of {} ranks\n", kAxes[axis], program.axis_sizes[axis]);
     for (std::size_t i = 0; i < program.buffers.size(); ++i) text += buffer_line(program, i);
     for (std::size_t i = 0; i < program.ops.size(); ++i) text += op_line(program, i);
     return text;
