@@ -26,9 +26,15 @@ bool on_compute(TaskKind kind) { return kind <= TaskKind::memory_bound; }
 
 class Engine {
   public:
-    Engine(const StepTasks& tasks, const ContentionCosts& contention, int multiprocessors, const RunSettings& settings)
-        : tasks_(tasks), contention_(contention), multiprocessors_(multiprocessors), settings_(settings),
-          base_(-settings.host_lead), fired_(tasks.event_count), lanes_(tasks.streams.size()) {
+    Engine(const StepTasks& tasks, const ContentionCosts& contention, int multiprocessors,
+           const RunSettings& settings)
+        : tasks_(tasks),
+          contention_(contention),
+          multiprocessors_(multiprocessors),
+          settings_(settings),
+          base_(-settings.host_lead),
+          fired_(tasks.event_count),
+          lanes_(tasks.streams.size()) {
         std::size_t count = 0;
         for (std::size_t s = 0; s < lanes_.size(); ++s) {
             lanes_[s].next = tasks.streams[s].data();
@@ -45,7 +51,8 @@ class Engine {
             set_rates();
             advance(std::min(time_to_next_end(), next_issue_ == kNever ? kNever : next_issue_ - now_));
         }
-        for (const Lane& lane : lanes_) ensure(lane.next == lane.end, "every event that a stream waits for is recorded");
+        for (const Lane& lane : lanes_)
+            ensure(lane.next == lane.end, "every event that a stream waits for is recorded");
         return timeline();
     }
 
@@ -80,7 +87,8 @@ class Engine {
         }
     }
 
-    // Passes records and satisfied waits, then starts the next task if it may. True when another stream may go on.
+    // Passes records and satisfied waits, then starts the next task if it may. True when another stream may
+    // go on.
     bool start_next(Lane& lane) {
         bool released = false;
         for (; lane.next != lane.end && issued(*lane.next); ++lane.next, ++ended_) {
@@ -97,7 +105,8 @@ class Engine {
 
     void begin(Lane& lane, const Task& task) {
         if (task.kind == TaskKind::collective) {
-            if (turn_[task.axis] != task.turn) return;  // one communicator's calls run in issue order, one at a time
+            if (turn_[task.axis] != task.turn)
+                return;  // one communicator's calls run in issue order, one at a time
             lane.delay = contention_.start_delay * tasks_.mean_residual;
         }
         lane.running = true;
@@ -137,8 +146,10 @@ class Engine {
                 const bool streaming = task.kind == TaskKind::memory_bound;
                 return load.compute * (streaming ? 1 + contention_.vector_share * (matrix - 1) : matrix);
             }
-            case TaskKind::side_kernel: return load.side / (load.compute > 0 ? contention_.side_kernel_rate : 1);
-            default: return load.on_link[task.link % 16];
+            case TaskKind::side_kernel:
+                return load.side / (load.compute > 0 ? contention_.side_kernel_rate : 1);
+            default:
+                return load.on_link[task.link % 16];
         }
     }
 
@@ -195,8 +206,10 @@ class Engine {
     // Spans were begun in order of time; equal times go by op.
     Timeline timeline() {
         for (auto first = spans_.begin(); first != spans_.end();) {
-            const auto last = std::find_if(first, spans_.end(), [&](const Span& s) { return s.begin != first->begin; });
-            if (last - first > 1) std::sort(first, last, [](const Span& a, const Span& b) { return a.op < b.op; });
+            const auto last =
+                std::find_if(first, spans_.end(), [&](const Span& s) { return s.begin != first->begin; });
+            if (last - first > 1)
+                std::sort(first, last, [](const Span& a, const Span& b) { return a.op < b.op; });
             first = last;
         }
         const Picoseconds host_end = std::max<Picoseconds>(0, base_ + tasks_.host_total);

@@ -1,5 +1,5 @@
-// Runs priced tasks: advances from one end of a task to the next, with the rates that hold while the set of running
-// tasks stays the same.
+// Runs priced tasks: advances from one end of a task to the next, with the rates that hold while the set of
+// running tasks stays the same.
 #pragma once
 
 #include "simulator/tasks.hpp"
@@ -11,6 +11,7 @@ struct RunSettings {
     double gemm_factor = 1;     // the power limit's effect
 };
 
-Timeline run(const StepTasks& tasks, const ContentionCosts& contention, int multiprocessors, const RunSettings& settings);
+Timeline run(const StepTasks& tasks, const ContentionCosts& contention, int multiprocessors,
+             const RunSettings& settings);
 
 }  // namespace wirewise

@@ -8,9 +8,11 @@
 namespace wirewise {
 namespace {
 
-// How much of the step the matrix kernels fill decides how far the power limit holds the clock down, and the step
-// decides how much they fill: one round is enough, since the factor moves by a third of the share's error.
-double gemm_factor(const StepTasks& tasks, const Timeline& first, double first_factor, const PowerCosts& power) {
+// How much of the step the matrix kernels fill decides how far the power limit holds the clock down, and the
+// step decides how much they fill: one round is enough, since the factor moves by a third of the share's
+// error.
+double gemm_factor(const StepTasks& tasks, const Timeline& first, double first_factor,
+                   const PowerCosts& power) {
     const double step = static_cast<double>(first.end.count());
     const double matrix = tasks.gemm_work * first_factor + tasks.attention_work;
     return power_factor(step > 0 ? matrix / step : 0, power);
@@ -24,16 +26,6 @@ Picoseconds host_lead(const StepTasks& tasks, const Timeline& first) {
 }
 
 }  // namespace
-
-const CollectivePricer& Wires::of(Axis axis) const {
-    const CollectivePricer* pricer = axis == Axis::replicate ? replicate : axis == Axis::shard ? shard : world;
-    ensure(pricer != nullptr, "the wires have a pricer for every axis that the program uses");
-    return *pricer;
-}
-
-CollectivePrice Wires::operator()(Axis axis, CollectiveKind kind, Bytes bytes) const {
-    return of(axis).price(kind, bytes);
-}
 
 Timeline simulate(const StepProgram& program, const CostProfile& profile, const CollectiveCost& wires,
                   const RuntimeCosts& runtime) {

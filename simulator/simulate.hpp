@@ -1,5 +1,5 @@
-// Times a StepProgram: streams are FIFOs fed by one host thread, collectives and kernels slow each other down, waits
-// are events. Deterministic; integer picoseconds.
+// Times a StepProgram: streams are FIFOs fed by one host thread, collectives and kernels slow each other
+// down, waits are events. Deterministic; integer picoseconds.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,8 @@ struct Wires {
     CollectivePrice operator()(Axis axis, CollectiveKind kind, Bytes bytes) const;
 };
 
-// A step in the middle of a run: the host is as far ahead of the GPU as it would be after many such steps, and a step
-// never takes less time than the host needs to issue it.
+// A step in the middle of a run: the host is as far ahead of the GPU as it would be after many such steps,
+// and a step never takes less time than the host needs to issue it.
 Timeline simulate(const StepProgram& program, const CostProfile& profile, const CollectiveCost& wires,
                   const RuntimeCosts& runtime);
 

@@ -36,7 +36,8 @@ class Pricing {
 
     StepTasks run() {
         for (std::size_t i = 0; i < program_.ops.size(); ++i) add(static_cast<std::uint32_t>(i));
-        const double mean_op = static_cast<double>(host_) / static_cast<double>(std::max<std::size_t>(launches_, 1));
+        const double mean_op =
+            static_cast<double>(host_) / static_cast<double>(std::max<std::size_t>(launches_, 1));
         result_.host_total = host_;
         result_.host_lead_limit = static_cast<Picoseconds>(mean_op * runtime_.run_ahead);
         result_.mean_residual = matrix_sum_ > 0 ? matrix_squares_ / (2 * matrix_sum_) : 0;
@@ -59,7 +60,8 @@ class Pricing {
             double factor = 1;
             if (std::holds_alternative<Attention>(kernel)) factor = profile_.attention.in_step_factor;
             if (std::holds_alternative<OptimizerUpdate>(kernel)) factor = profile_.optimizer.in_step_factor;
-            kernels_.push_back({std::visit(kind_of, kernel), picoseconds(factor * kernel_time(kernel, profile_))});
+            kernels_.push_back(
+                {std::visit(kind_of, kernel), picoseconds(factor * kernel_time(kernel, profile_))});
         }
     }
 
@@ -72,14 +74,19 @@ class Pricing {
     void add(std::uint32_t index) {
         const Op& op = program_.ops[index];
         std::visit(
-            Overloaded{[&](const Compute& x) { add_kernel(index, op, x); },
-                       [&](const Collective& x) { add_collective(index, op, x.axis, x.kind, x.bytes); },
-                       [&](const Send& x) { add_collective(index, op, x.axis, CollectiveKind::send_recv, x.bytes); },
-                       [&](const Receive& x) { add_collective(index, op, x.axis, CollectiveKind::send_recv, x.bytes); },
-                       [&](const Copy& x) { add_copy(index, op, x); },
-                       [&](const Record& x) { push(index, op, TaskKind::record, runtime_.event).event = raw(x.event); },
-                       [&](const Wait& x) { push(index, op, TaskKind::wait, runtime_.event).event = raw(x.event); },
-                       [](const Allocate&) {}, [](const Release&) {}, [&](const HostWork& x) { add_host_work(x); }},
+            Overloaded{
+                [&](const Compute& x) { add_kernel(index, op, x); },
+                [&](const Collective& x) { add_collective(index, op, x.axis, x.kind, x.bytes); },
+                [&](const Send& x) { add_collective(index, op, x.axis, CollectiveKind::send_recv, x.bytes); },
+                [&](const Receive& x) {
+                    add_collective(index, op, x.axis, CollectiveKind::send_recv, x.bytes);
+                },
+                [&](const Copy& x) { add_copy(index, op, x); },
+                [&](const Record& x) {
+                    push(index, op, TaskKind::record, runtime_.event).event = raw(x.event);
+                },
+                [&](const Wait& x) { push(index, op, TaskKind::wait, runtime_.event).event = raw(x.event); },
+                [](const Allocate&) {}, [](const Release&) {}, [&](const HostWork& x) { add_host_work(x); }},
             op.payload);
     }
 
@@ -124,9 +131,10 @@ class Pricing {
         for (const PricedCollective& known : collectives_)
             if (known.axis == axis && known.kind == kind && known.bytes == bytes) return known;
         const CollectivePrice price = wires_(axis, kind, bytes);
-        const auto channels = static_cast<std::uint16_t>(std::clamp(price.channels, 0, profile_.multiprocessors - 1));
-        return collectives_.emplace_back(
-            PricedCollective{axis, kind, bytes, picoseconds(price.seconds), channels, link_of(price.transport)});
+        const auto channels =
+            static_cast<std::uint16_t>(std::clamp(price.channels, 0, profile_.multiprocessors - 1));
+        return collectives_.emplace_back(PricedCollective{axis, kind, bytes, picoseconds(price.seconds),
+                                                          channels, link_of(price.transport)});
     }
 
     std::uint8_t link_of(std::string_view transport) {
@@ -138,17 +146,23 @@ class Pricing {
     void add_copy(std::uint32_t index, const Op& op, const Copy& copy) {
         const bool out = copy.to == MemorySpace::host, in = copy.from == MemorySpace::host;
         const CopyCosts& costs = profile_.copy;
-        const BytesPerSecond rate = out ? costs.device_to_host : in ? costs.host_to_device : costs.device_to_device;
+        const BytesPerSecond rate = out  ? costs.device_to_host
+                                    : in ? costs.host_to_device
+                                         : costs.device_to_device;
         Task& task = push(index, op, TaskKind::copy, runtime_.copy);
         task.work = picoseconds(costs.fixed + copy.bytes / rate);
         task.link = out ? device_to_host : in ? host_to_device : device_to_device;
     }
 
     void add_host_work(const HostWork& work) {
-        const auto spend = [&](Seconds each) { host_ += static_cast<Picoseconds>(picoseconds(each * work.count)); };
+        const auto spend = [&](Seconds each) {
+            host_ += static_cast<Picoseconds>(picoseconds(each * work.count));
+        };
         switch (work.kind) {
-            case HostWorkKind::hook: return spend(runtime_.hook);
-            case HostWorkKind::optimizer_loop: return spend(runtime_.optimizer_loop);
+            case HostWorkKind::hook:
+                return spend(runtime_.hook);
+            case HostWorkKind::optimizer_loop:
+                return spend(runtime_.optimizer_loop);
             case HostWorkKind::synchronize:
                 result_.barriers.push_back({static_cast<std::uint32_t>(launches_), host_});
                 return spend(runtime_.synchronize);

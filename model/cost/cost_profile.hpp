@@ -1,6 +1,7 @@
-// All physics of one GPU kind under one software stack: how long kernels take, what launching costs, what a running
-// collective takes from compute, what a process holds outside its buffers. Every group of numbers has an origin.
-// Strategies hold none of it. Loaded from calibration/profiles/*.json, or derived from the GPU's data sheet.
+// All physics of one GPU kind under one software stack: how long kernels take, what launching costs, what a
+// running collective takes from compute, what a process holds outside its buffers. Every group of numbers has
+// an origin. Strategies hold none of it. Loaded from calibration/profiles/*.json, or derived from the GPU's
+// data sheet.
 #pragma once
 
 #include <map>
@@ -60,8 +61,8 @@ struct PowerCosts {
 };
 
 struct ContentionCosts {
-    // A collective of c channels holds c SMs: matrix kernels slow down by SMs / (SMs - c), memory-bound ones by this
-    // share of it.
+    // A collective of c channels holds c SMs: matrix kernels slow down by SMs / (SMs - c), memory-bound ones
+    // by this share of it.
     double vector_share = 0;
     // A collective that becomes ready while compute runs starts this many mean remaining kernel times later.
     double start_delay = 0;
@@ -74,12 +75,13 @@ struct CopyCosts {
     Seconds fixed;
 };
 
-// What the host spends to issue one op of each kind, and what the process holds on the device, under one runtime.
+// What the host spends to issue one op of each kind, and what the process holds on the device, under one
+// runtime.
 struct RuntimeCosts {
     Seconds kernel, collective, copy, event;
-    Seconds hook, optimizer_loop, synchronize;  // HostWork, per count
-    double run_ahead = 0;                       // ops that the host may be ahead of the GPU
-    Bytes context_bytes;                        // context, libraries, kernels
+    Seconds hook, optimizer_loop, synchronize;        // HostWork, per count
+    double run_ahead = 0;                             // ops that the host may be ahead of the GPU
+    Bytes context_bytes;                              // context, libraries, kernels
     std::map<std::string, Bytes> communicator_bytes;  // by transport: "p2p", "shm", "net"
 };
 

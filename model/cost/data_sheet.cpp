@@ -1,5 +1,5 @@
-// A profile for a GPU that was never measured: fractions of data-sheet figures that hold across GPUs of one generation,
-// the rest scaled from the H200, the one GPU measured in full.
+// A profile for a GPU that was never measured: fractions of data-sheet figures that hold across GPUs of one
+// generation, the rest scaled from the H200, the one GPU measured in full.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -46,14 +46,16 @@ GemmCosts gemm_costs(const GpuModel& gpu, const Generation& generation) {
     GemmCosts costs;
     for (const auto& [type, peak] : gpu.dense_peak) costs.rate[type] = peak * generation.gemm_fraction;
     for (const DType half : {DType::bf16, DType::fp16})  // a format without tensor cores runs as fp32
-        if (!costs.rate.contains(half) && costs.rate.contains(DType::fp32)) costs.rate[half] = costs.rate[DType::fp32];
+        if (!costs.rate.contains(half) && costs.rate.contains(DType::fp32))
+            costs.rate[half] = costs.rate[DType::fp32];
     costs.fixed = 7_us;
     costs.small_tile_penalty = 0.074;
     costs.prologue = 169;
     return costs;
 }
 
-// Rates relative to long sequences, over log2(flops) of the H200; a GPU of half the peak gets there with half the work.
+// Rates relative to long sequences, over log2(flops) of the H200; a GPU of half the peak gets there with half
+// the work.
 constexpr std::array<std::pair<double, double>, 6> kForwardShape{
     {{33, 0.28}, {35, 0.675}, {37, 0.82}, {39, 0.95}, {41, 1.0}, {43, 1.0}}};
 constexpr std::array<std::pair<double, double>, 6> kBackwardShape{
@@ -62,7 +64,8 @@ constexpr std::array<std::pair<double, double>, 6> kBackwardShape{
 RateCurve scaled(const std::array<std::pair<double, double>, 6>& shape, FlopsPerSecond peak, double top) {
     const double shift = std::log2(peak.value() / kReferencePeak);
     RateCurve curve;
-    for (const auto& [log_flops, relative] : shape) curve.emplace_back(log_flops + shift, peak * (top * relative));
+    for (const auto& [log_flops, relative] : shape)
+        curve.emplace_back(log_flops + shift, peak * (top * relative));
     return curve;
 }
 
@@ -127,7 +130,8 @@ CostProfile profile_from_data_sheet(const GpuModel& gpu) {
     for (const char* group : {"memory", "optimizer", "contention", "copy", "runtimes"})
         profile.origins[group] = scaled_from_h200;
     for (const char* group : {"gemm", "attention", "power"})
-        profile.origins[group] = {"data sheet x fraction; " + std::string(generation.source), "2026-11-30", 0, 0};
+        profile.origins[group] = {"data sheet x fraction; " + std::string(generation.source), "2026-11-30", 0,
+                                  0};
     return profile;
 }
 

@@ -25,7 +25,8 @@ double relative_cost(Tile tile, const GemmCosts& costs) {
 Flops scheduled_flops(const Gemm& gemm, Tile tile, const CostProfile& profile) {
     const std::int64_t tiles = divide_up(gemm.m, tile.m) * divide_up(gemm.n, tile.n);
     const std::int64_t slots = divide_up(tiles, profile.multiprocessors) * profile.multiprocessors;
-    const double per_tile = 2.0 * static_cast<double>(tile.m * tile.n) * (static_cast<double>(gemm.k) + profile.gemm.prologue);
+    const double per_tile =
+        2.0 * static_cast<double>(tile.m * tile.n) * (static_cast<double>(gemm.k) + profile.gemm.prologue);
     return Flops(static_cast<double>(slots) * per_tile * relative_cost(tile, profile.gemm));
 }
 
@@ -54,7 +55,8 @@ Seconds gemm_time(const Gemm& gemm, const CostProfile& profile) {
     Flops least = scheduled_flops(gemm, kTiles[0], profile);
     for (const Tile tile : kTiles) least = std::min(least, scheduled_flops(gemm, tile, profile));
     const Seconds busy = least / rate_of(gemm.type, profile);
-    return profile.gemm.fixed + std::max(busy, operand_traffic(gemm, profile)) + result_traffic(gemm, profile);
+    return profile.gemm.fixed + std::max(busy, operand_traffic(gemm, profile)) +
+           result_traffic(gemm, profile);
 }
 
 }  // namespace wirewise

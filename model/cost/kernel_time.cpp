@@ -38,13 +38,17 @@ double format_factor(DType type, const GemmCosts& gemm) {
 
 Seconds streaming_time(const Pointwise& kernel, const MemoryCosts& costs) {
     switch (kernel.access) {
-        case AccessClass::vector: return kernel.traffic / costs.vector_rate;
+        case AccessClass::vector:
+            return kernel.traffic / costs.vector_rate;
         case AccessClass::broadcast: {
             const double elements = static_cast<double>(kernel.rows) * static_cast<double>(kernel.columns);
-            return std::max(kernel.traffic / costs.vector_rate, Seconds(elements / costs.broadcast_elements_per_second));
+            return std::max(kernel.traffic / costs.vector_rate,
+                            Seconds(elements / costs.broadcast_elements_per_second));
         }
-        case AccessClass::reduction: return kernel.traffic / costs.reduction_rate;
-        case AccessClass::gather: return kernel.traffic / costs.gather_rate;
+        case AccessClass::reduction:
+            return kernel.traffic / costs.reduction_rate;
+        case AccessClass::gather:
+            return kernel.traffic / costs.gather_rate;
     }
     return Seconds(0);
 }
@@ -55,8 +59,9 @@ Seconds attention_time(const Attention& attention, const CostProfile& profile) {
     const Flops work = flops_of(attention);
     if (work.value() <= 0) return Seconds(0);
     const RateCurve& curve = attention.backward ? profile.attention.backward : profile.attention.forward;
-    const double factor = head_factor(std::max(attention.head_dim, attention.value_head_dim), profile.attention) *
-                          format_factor(attention.type, profile.gemm);
+    const double factor =
+        head_factor(std::max(attention.head_dim, attention.value_head_dim), profile.attention) *
+        format_factor(attention.type, profile.gemm);
     return work / rate_at(std::log2(work.value()), curve) * factor;
 }
 
@@ -70,12 +75,11 @@ Seconds update_time(const OptimizerUpdate& update, const OptimizerCosts& costs) 
 }
 
 Seconds kernel_time(const Kernel& kernel, const CostProfile& profile) {
-    return std::visit(
-        Overloaded{[&](const Gemm& k) { return gemm_time(k, profile); },
-                   [&](const Attention& k) { return attention_time(k, profile); },
-                   [&](const Pointwise& k) { return pointwise_time(k, profile.memory); },
-                   [&](const OptimizerUpdate& k) { return update_time(k, profile.optimizer); }},
-        kernel);
+    return std::visit(Overloaded{[&](const Gemm& k) { return gemm_time(k, profile); },
+                                 [&](const Attention& k) { return attention_time(k, profile); },
+                                 [&](const Pointwise& k) { return pointwise_time(k, profile.memory); },
+                                 [&](const OptimizerUpdate& k) { return update_time(k, profile.optimizer); }},
+                      kernel);
 }
 
 double power_factor(double share, const PowerCosts& costs) {

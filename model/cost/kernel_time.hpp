@@ -1,4 +1,5 @@
-// Time of one kernel running alone on an unthrottled GPU. What a step does to it (power, contention) is the simulator's.
+// Time of one kernel running alone on an unthrottled GPU. What a step does to it (power, contention) is the
+// simulator's.
 #pragma once
 
 #include "model/cost/cost_profile.hpp"

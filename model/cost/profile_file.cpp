@@ -1,10 +1,11 @@
-// Reads calibration/profiles/*.json. Quantities are text with a unit; factors are plain numbers; every group says where
-// its numbers come from.
+// Reads calibration/profiles/*.json. Quantities are text with a unit; factors are plain numbers; every group
+// says where its numbers come from.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "model/cost/cost_profile.hpp"
@@ -90,7 +91,8 @@ GemmCosts read_gemm(const Node& node) {
         if (!type) value.fail("is not a number format", "use bf16, fp16, fp32, fp8");
         costs.rate[*type] = node.at("rate").rate(name.c_str());
     });
-    if (!costs.rate.contains(DType::bf16) || !costs.rate.contains(DType::fp16) || !costs.rate.contains(DType::fp32))
+    if (!costs.rate.contains(DType::bf16) || !costs.rate.contains(DType::fp16) ||
+        !costs.rate.contains(DType::fp32))
         node.at("rate").fail("lacks a rate", "give bf16, fp16 and fp32");
     costs.fixed = node.seconds("fixed");
     costs.small_tile_penalty = node.factor("small_tile_penalty");
@@ -102,7 +104,8 @@ RateCurve read_curve(const Node& node) {
     RateCurve curve;
     node.each_element([&](const Node& point) {
         const double log_flops = point.factor("log2_flops");
-        if (!curve.empty() && log_flops <= curve.back().first) point.fail("is out of order", "sort by log2_flops");
+        if (!curve.empty() && log_flops <= curve.back().first)
+            point.fail("is out of order", "sort by log2_flops");
         curve.emplace_back(log_flops, point.rate("rate"));
     });
     if (curve.empty()) node.fail("is empty", "give at least one point");
@@ -131,8 +134,8 @@ OptimizerCosts read_optimizer(const Node& node) {
 }
 
 CopyCosts read_copy(const Node& node) {
-    return {node.bandwidth("device_to_host"), node.bandwidth("host_to_device"), node.bandwidth("device_to_device"),
-            node.seconds("fixed")};
+    return {node.bandwidth("device_to_host"), node.bandwidth("host_to_device"),
+            node.bandwidth("device_to_device"), node.seconds("fixed")};
 }
 
 RuntimeCosts read_runtime(const Node& node) {
@@ -161,7 +164,8 @@ CostProfile read_profile(const Node& root) {
     profile.gpu = root.at("gpu").text();
     profile.measured = true;
     profile.multiprocessors = static_cast<int>(root.factor("multiprocessors"));
-    if (profile.multiprocessors < 1) root.at("multiprocessors").fail("is not a count", "write the number of SMs");
+    if (profile.multiprocessors < 1)
+        root.at("multiprocessors").fail("is not a count", "write the number of SMs");
     profile.gemm = read_gemm(root.at("gemm"));
     profile.attention = read_attention(root.at("attention"));
     profile.memory = read_memory(root.at("memory"));
@@ -182,7 +186,8 @@ CostProfile read_profile(const Node& root) {
 }
 
 Json parse_file(const std::string& file) {
-    if (!std::filesystem::is_regular_file(file)) throw InputError(file, "is not a file", "name a profile's JSON file");
+    if (!std::filesystem::is_regular_file(file))
+        throw InputError(file, "is not a file", "name a profile's JSON file");
     std::ifstream stream(file);
     if (!stream) throw InputError(file, "cannot be read", "check its permissions");
     try {
