@@ -1,0 +1,39 @@
+// One rank: its memory, its part of the batch, its ops bound to both, and when each of them ran.
+#pragma once
+
+#include "executor/host/binding.hpp"
+#include "model/program/timeline.hpp"
+
+namespace wirewise {
+
+class Rank {
+  public:
+    using BeforeOp = std::function<void(int rank, const Op& op)>;
+
+    Rank(const StepProgram& program, const Transformer& model, const ParallelPlan& plan,
+         const Hyperparameters& numbers, const host::RopeTable& rope, const ArenaPlan& arena,
+         Communicators& communicators, int rank);
+    Rank(const Rank&) = delete;  // its ops point into it
+    Rank& operator=(const Rank&) = delete;
+
+    // This rank's sequences of the step, row-major.
+    void feed(std::span<const std::int32_t> tokens);
+    // Runs every op in issue order. `step` counts from 1.
+    void run(std::int64_t step, const BeforeOp& before_op);
+
+    const RankMemory& memory() const { return memory_; }
+    const Timeline& timeline() const { return timeline_; }
+
+  private:
+    const StepProgram& program_;
+    int rank_;
+    std::int64_t sequence_;
+    RankMemory memory_;
+    std::vector<float> scratch_;
+    BatchFeed feed_;
+    std::int64_t step_ = 0;
+    std::vector<BoundOp> ops_;
+    Timeline timeline_;
+};
+
+}  // namespace wirewise
