@@ -51,16 +51,7 @@ class EventCheck {
     std::vector<bool> recorded_;
 };
 
-// One communicator's collectives are issued on one stream, or ordered by waits: else ranks may start them in
-// different orders and deadlock.
-class CollectiveOrderCheck {
-  public:
-    void visit(const StepProgram& program, std::size_t index, const StreamOrder& order, FaultNotes& notes);
-
-  private:
-    static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-    std::array<std::size_t, kAxisCount> last_{kNone, kNone, kNone};
-};
+;
 
 // Bytes are written before they are read, conflicting accesses are ordered, and released buffers stay
 // untouched.
@@ -113,7 +104,7 @@ class MemoryCheck {
     Point* before(std::size_t buffer) { return &before_[buffer * streams_]; }
     void settle(std::size_t buffer);
     bool placed(std::size_t buffer) const { return places_[buffer].bytes > Bytes(0); }
-    void use(std::size_t buffer, std::size_t index, const StreamOrder& order, FaultNotes& notes);
+    void check_reuse(std::size_t buffer, std::size_t index, const StreamOrder& order, FaultNotes& notes);
     void free(std::size_t buffer, std::size_t index, const StreamOrder& order, FaultNotes& notes);
 
     const StepProgram& program_;

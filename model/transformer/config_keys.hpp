@@ -48,11 +48,15 @@ class ConfigKeys {
     double number_or(const Spellings& names, double fallback, std::string_view from);
     std::string text_or(const Spellings& names, std::string_view fallback, std::string_view from);
     std::optional<std::vector<std::string>> texts(std::string_view name) const;
+    std::optional<std::vector<std::int64_t>> integers(std::string_view name) const;
 
     void note_default(std::string_view key, std::string value, std::string_view from);
     [[noreturn]] void refuse(std::string_view name, std::string problem, std::string remedy) const;
     // The object under this key as keys of its own; its defaults join these.
     std::optional<ConfigKeys> inside(std::string_view name) const;
+
+    // Takes over what a nested object's keys fell back to, under "name.key".
+    void absorb(std::string_view name, const ConfigKeys& nested);
 
     const std::vector<DefaultedKey>& defaulted() const { return defaulted_; }
     const std::string& place() const { return place_; }
