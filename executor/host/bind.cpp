@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -93,15 +91,16 @@ class OpBinder {
         return [&group, member, peer, to = bytes(operands_.front())] { group.receive(member, peer, to); };
     }
 
+    // The host side is what the step was fed, or the device buffer's twin.
     Work operator()(const Copy& copy) {
-        const Place to = place_of(binding_, operands_.back());
-        if (copy.from == MemorySpace::device && copy.to == MemorySpace::device)
-            return copying(place_of(binding_, operands_.front()).data, to);
-        if (copy.from == MemorySpace::host)
-            if (const std::int32_t* const source = fed(operands_.back()))
-                return copying(reinterpret_cast<const std::byte*>(source), to);
-        throw InputError("--offload", fmt::format("the copy \"{}\" has no host side here", to_text(op_.name)),
-                         "run without offloading");
+        const Place source = place_of(binding_, operands_.front()),
+                    target = place_of(binding_, operands_.back());
+        const auto bytes = static_cast<std::size_t>(copy.bytes.count());
+        const std::byte* from = source.data;
+        std::byte* to = target.data;
+        if (copy.from == MemorySpace::host) from = host_side(operands_.back());
+        if (copy.to == MemorySpace::host) to = twin_of(operands_.front());
+        return [=] { std::memcpy(to, from, bytes); };
     }
 
     // One thread that runs ops in issue order satisfies every wait that verify() proves to be satisfiable,
@@ -118,10 +117,6 @@ class OpBinder {
     std::span<std::byte> bytes(const Operand& operand) const {
         const Place place = place_of(binding_, operand);
         return {place.data, static_cast<std::size_t>(place.bytes)};
-    }
-
-    static Work copying(const std::byte* from, const Place& to) {
-        return [from, to] { std::memcpy(to.data, from, static_cast<std::size_t>(to.bytes)); };
     }
 
     // Widen, work, round: what the GPU does in registers.
@@ -144,13 +139,20 @@ class OpBinder {
         if (collective.kind == CollectiveKind::reduce_scatter) call.receive += own;
     }
 
-    const std::int32_t* fed(const Operand& operand) const {
+    std::byte* twin_of(const Operand& operand) const {
+        const Bytes whole = binding_.program.at(operand.buffer).bytes;
+        return binding_.memory.twin(operand.buffer, whole) + operand.offset.count();
+    }
+
+    const std::byte* host_side(const Operand& operand) const {
         const std::string_view name = binding_.program.at(operand.buffer).name.text;
-        const auto first =
-            static_cast<std::int64_t>(op_.micro_batch) * binding_.plan.tokens_per_micro_batch();
-        if (name == native_buffer::tokens) return binding_.feed.tokens.data() + first;
-        if (name == native_buffer::targets) return binding_.feed.targets.data() + first;
-        return nullptr;
+        const auto first = static_cast<std::size_t>(op_.micro_batch * binding_.plan.tokens_per_micro_batch());
+        if (name == native_buffer::tokens) return bytes_of(binding_.feed.tokens, first);
+        if (name == native_buffer::targets) return bytes_of(binding_.feed.targets, first);
+        return twin_of(operand);
+    }
+    static const std::byte* bytes_of(const std::vector<std::int32_t>& ids, std::size_t first) {
+        return reinterpret_cast<const std::byte*>(ids.data() + first);
     }
 
     const RankBinding& binding_;

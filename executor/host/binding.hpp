@@ -24,7 +24,7 @@ struct RankBinding {
     const ParallelPlan& plan;
     const Hyperparameters& numbers;
     const host::RopeTable& rope;
-    const RankMemory& memory;
+    RankMemory& memory;
     Communicators& communicators;
     const BatchFeed& feed;
     const std::int64_t& step;  // counts from 1

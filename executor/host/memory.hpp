@@ -1,41 +1,39 @@
-// One rank's memory: the regions of the planned arena, each allocated once, and where each buffer lies in
-// them.
+// One rank's memory: the planned arena, allocated once, and where each buffer lies in it.
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <vector>
 
-#include "model/program/walk.hpp"
+#include "model/program/memory_plan.hpp"
 
 namespace wirewise {
 
-// What the arena of a plan decided: placements of the step's buffers and the size of each region.
-struct ArenaPlan {
-    std::vector<Placement> placements;  // by buffer of the step's program
-    std::vector<Bytes> regions;
-    MemoryPeak peak;
-    Bytes total() const;
-};
-// Walks loading and a step.
-ArenaPlan plan_arena(const StepProgram& load, const StepProgram& step);
-
 class RankMemory {
   public:
-    // Zeroed: the gaps between the tensors of a flat buffer must hold zeros, for they are summed and updated
-    // too.
-    explicit RankMemory(const ArenaPlan& plan);
+    // `program`: the one that will run, by its place in the plan. Zeroed: the gaps between the tensors of a
+    // flat buffer must hold zeros, for they are summed and updated too.
+    RankMemory(const MemoryPlan& plan, std::size_t program);
 
-    std::byte* at(BufferId buffer) const { return addresses_[index_of(buffer)]; }
+    std::byte* at(BufferId buffer) const {
+        const std::int64_t offset = offsets_[index_of(buffer)];
+        return offset < 0 ? nullptr : arena_.get() + offset;
+    }
     Bytes allocated() const { return allocated_; }
+
+    // The buffer's twin in host memory: where copies to the host leave its bytes and copies from it find
+    // them.
+    std::byte* twin(BufferId buffer, Bytes bytes);
 
   private:
     struct Free {
         void operator()(std::byte* memory) const;
     };
-    std::vector<std::unique_ptr<std::byte[], Free>> regions_;
-    std::vector<std::byte*> addresses_;  // by buffer
+    std::vector<std::int64_t> offsets_;  // by buffer
     Bytes allocated_;
+    std::unique_ptr<std::byte[], Free> arena_;
+    std::map<BufferId, std::vector<std::byte>> twins_;
 };
 
 }  // namespace wirewise

@@ -18,12 +18,12 @@ Instant since(Clock::time_point start) {
 }  // namespace
 
 Rank::Rank(const StepProgram& program, const Transformer& model, const ParallelPlan& plan,
-           const Hyperparameters& numbers, const host::RopeTable& rope, const ArenaPlan& arena,
+           const Hyperparameters& numbers, const host::RopeTable& rope, const MemoryPlan& memory,
            Communicators& communicators, int rank)
     : program_(program),
       rank_(rank),
       sequence_(plan.sequence_length),
-      memory_(arena),
+      memory_(memory, memory.offsets.size() - 1),
       scratch_(static_cast<std::size_t>(scratch_floats(program))) {
     const auto tokens = static_cast<std::size_t>(plan.tokens_per_micro_batch() * plan.gradient_accumulation);
     feed_ = {std::vector<std::int32_t>(tokens), std::vector<std::int32_t>(tokens)};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "executor/host/binding.hpp"
+#include "model/program/memory_plan.hpp"
 #include "model/program/timeline.hpp"
 
 namespace wirewise {
@@ -10,8 +11,9 @@ class Rank {
   public:
     using BeforeOp = std::function<void(int rank, const Op& op)>;
 
+    // The program is the last one of the memory plan.
     Rank(const StepProgram& program, const Transformer& model, const ParallelPlan& plan,
-         const Hyperparameters& numbers, const host::RopeTable& rope, const ArenaPlan& arena,
+         const Hyperparameters& numbers, const host::RopeTable& rope, const MemoryPlan& memory,
          Communicators& communicators, int rank);
     Rank(const Rank&) = delete;  // its ops point into it
     Rank& operator=(const Rank&) = delete;
@@ -22,6 +24,7 @@ class Rank {
     void run(std::int64_t step, const BeforeOp& before_op);
 
     const RankMemory& memory() const { return memory_; }
+    Bytes scratch_bytes() const { return bytes_of(static_cast<std::int64_t>(scratch_.size()), DType::fp32); }
     const Timeline& timeline() const { return timeline_; }
 
   private:

@@ -84,7 +84,7 @@ double relative_difference(const std::vector<float>& got, const std::vector<floa
     return std::sqrt(difference / norm);
 }
 
-std::vector<float> read(const HostExecutor& executor, TensorKind kind, const UnitTensor& tensor) {
+std::vector<float> read(const Executor& executor, TensorKind kind, const UnitTensor& tensor) {
     std::vector<float> values(static_cast<std::size_t>(tensor.slice.count));
     executor.read(kind, tensor, values);
     return values;

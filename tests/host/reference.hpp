@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/host/executor.hpp"
+#include "executor/host/host_executor.hpp"
 #include "executor/training/safetensors.hpp"
 #include "model/transformer/transformer.hpp"
 
@@ -36,6 +36,6 @@ ParallelPlan fp32_plan(Strategy strategy, Mesh mesh, std::int64_t sequences, std
 // Norm of the difference over the norm of `expected`.
 double relative_difference(const std::vector<float>& got, const std::vector<float>& expected);
 
-std::vector<float> read(const HostExecutor& executor, TensorKind kind, const UnitTensor& tensor);
+std::vector<float> read(const Executor& executor, TensorKind kind, const UnitTensor& tensor);
 
 }  // namespace wirewise::test

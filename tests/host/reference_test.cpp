@@ -23,7 +23,7 @@ struct Errors {
     double loss = 0, norm = 0, gradient = 0, weight = 0;
 };
 
-double worst_tensor(const Reference& reference, const HostExecutor& executor, TensorKind kind) {
+double worst_tensor(const Reference& reference, const Executor& executor, TensorKind kind) {
     double worst = 0;
     int compared = 0;
     for (const UnitTensor& tensor : executor.tensors()) {
@@ -40,23 +40,23 @@ double worst_tensor(const Reference& reference, const HostExecutor& executor, Te
 }
 
 Errors run(const Reference& reference, const ParallelPlan& plan) {
-    HostExecutor executor(reference.model, plan, reference.numbers);
+    const auto executor = make_host_executor(reference.model, plan, reference.numbers);
     const Checkpoint checkpoint(reference.folder);
-    checkpoint.check(reference.model, executor.tensors());
-    executor.load(checkpoint);
+    checkpoint.check(reference.model, executor->tensors());
+    executor->load(checkpoint);
     Errors worst;
     for (std::int64_t step = 0; step < reference.steps; ++step) {
-        const StepResult result = executor.step(reference.tokens(step));
+        const StepResult result = executor->step(reference.tokens(step));
         const auto index = static_cast<std::size_t>(step);
         worst.loss = std::max(worst.loss, std::abs(result.loss / reference.losses[index] - 1));
         worst.norm =
             std::max(worst.norm, std::abs(result.gradient_norm / reference.gradient_norms[index] - 1));
-        if (step == 0) worst.gradient = worst_tensor(reference, executor, TensorKind::gradient);
+        if (step == 0) worst.gradient = worst_tensor(reference, *executor, TensorKind::gradient);
     }
-    worst.weight = worst_tensor(reference, executor, TensorKind::parameter);
+    worst.weight = worst_tensor(reference, *executor, TensorKind::parameter);
     EXPECT_LE(worst.loss, kLossLimit);
     EXPECT_LE(worst.norm, kNormLimit);
-    EXPECT_EQ(executor.allocated_bytes(), executor.planned_bytes());
+    EXPECT_EQ(executor->memory().allocated, executor->memory().planned);
     return worst;
 }
 
