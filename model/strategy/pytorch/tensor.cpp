@@ -98,8 +98,9 @@ void Storages::compute(std::string_view name, const Kernel& kernel, std::span<co
     build_.compute(stream_, name, kernel, std::span<const Operand>(operands.data(), uses.size()));
 }
 
-void Storages::held_beyond(const Tensor& tensor) {
-    if (tensor.storage_ != StorageId::none) records_[index_of(tensor.storage_)].last_op = ~0U;
+void Storages::used_now(const Tensor& tensor) {
+    if (tensor.storage_ == StorageId::none) return;
+    records_[index_of(tensor.storage_)].last_op = static_cast<std::uint32_t>(build_.op_count());
 }
 
 }  // namespace wirewise

@@ -68,8 +68,8 @@ class Storages {
     void compute(std::string_view name, const Kernel& kernel, std::span<const Use> uses);
     // Emits the Release ops owed so far; due before an op that is given to the builder directly.
     void settle();
-    // A tensor last used by an op given to the builder directly: its drop is said by a Release.
-    void held_beyond(const Tensor& tensor);
+    // The latest op was given to the builder directly, and used this tensor.
+    void used_now(const Tensor& tensor);
 
     ProgramBuilder& build() { return build_; }
     StreamId stream() const { return stream_; }
