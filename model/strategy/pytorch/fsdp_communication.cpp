@@ -31,14 +31,15 @@ BufferId FsdpCommunication::cast_shards(const FsdpGroup& group) {
     ProgramBuilder& build = context_.build();
     const BufferId flat = build.transient("cast shards", bytes_of(group.shard_count, compute_type()), compute_type(),
                                           Role::communication, copy_in_);
-    foreach_copy(group, "cast shards", {}, flat);
+    foreach_copy(group, "cast shards", std::nullopt, flat);
     return flat;
 }
 
 // _foreach_copy_ of the shards (or, when `from` is given, of their casts) into the rank's part of `into`.
-void FsdpCommunication::foreach_copy(const FsdpGroup& group, std::string_view name, BufferId from, BufferId into) {
+void FsdpCommunication::foreach_copy(const FsdpGroup& group, std::string_view name, std::optional<BufferId> from,
+                                     BufferId into) {
     ProgramBuilder& build = context_.build();
-    const bool casting = from == BufferId{};
+    const bool casting = !from;
     std::vector<std::int64_t> counts, starts;
     std::int64_t start = 0;
     for (const ShardedWeight& weight : group.weights) {
@@ -57,7 +58,7 @@ void FsdpCommunication::foreach_copy(const FsdpGroup& group, std::string_view na
                 operands.push_back({group.weights[part.tensor].shard, Access::read, false, Bytes(read) * part.offset,
                                     Bytes(read) * part.count});
             else
-                operands.push_back({from, Access::read, false, Bytes(read) * at, Bytes(read) * part.count});
+                operands.push_back({*from, Access::read, false, Bytes(read) * at, Bytes(read) * part.count});
             if (!whole_output) operands.push_back({into, Access::write, false, Bytes(write) * at, Bytes(write) * part.count});
             count += part.count;
         }
@@ -74,7 +75,7 @@ void FsdpCommunication::copy_in(FsdpGroup& group) {
     };
     if (stored_type() == compute_type()) {
         group.gather_output = output();
-        foreach_copy(group, "all-gather copy-in", {}, group.gather_output);
+        foreach_copy(group, "all-gather copy-in", std::nullopt, group.gather_output);
         return;
     }
     const BufferId flat = cast_shards(group);

@@ -32,7 +32,7 @@ class FsdpCommunication {
         EventId event{};
     };
     void copy_in(FsdpGroup& group);
-    void foreach_copy(const FsdpGroup& group, std::string_view name, BufferId from, BufferId into);
+    void foreach_copy(const FsdpGroup& group, std::string_view name, std::optional<BufferId> from, BufferId into);
     BufferId cast_shards(const FsdpGroup& group);
     BufferId chunk_cat(const FsdpGroup& group, const std::vector<Tensor>& gradients);
     void all_reduce(FsdpGroup& group, BufferId output);

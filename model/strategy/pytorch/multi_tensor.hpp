@@ -2,8 +2,10 @@
 // Source: aten/src/ATen/native/cuda/MultiTensorApply.cuh (2.11); agrees with the launch counts of profiled steps.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace wirewise {
