@@ -24,9 +24,15 @@ struct PytorchContext {
     const Transformer& model() const { return emission.model; }
     Phase phase() const { return emission.phase; }
     // FSDP casts its gathered weights to the compute type; elsewhere fp32 weights run under autocast.
-    bool gathers_weights() const { return sharding_of(plan().strategy).parameters || sharding_of(plan().strategy).gradients; }
-    bool autocast() const { return !gathers_weights() && plan().precision.parameter != plan().precision.compute; }
-    DType weight_type() const { return gathers_weights() ? plan().precision.compute : plan().precision.parameter; }
+    bool gathers_weights() const {
+        return sharding_of(plan().strategy).parameters || sharding_of(plan().strategy).gradients;
+    }
+    bool autocast() const {
+        return !gathers_weights() && plan().precision.parameter != plan().precision.compute;
+    }
+    DType weight_type() const {
+        return gathers_weights() ? plan().precision.compute : plan().precision.parameter;
+    }
 };
 
 }  // namespace wirewise

@@ -34,6 +34,9 @@ class Ddp final : public PytorchPolicy {
         broadcast_weights(context_, weights_, communication_);
         context_.build().allocate(std::span(&first_bucket_, 1));
     }
+    std::vector<BufferId> stored_parameters() const override {
+        return {weights_.buffers().begin(), weights_.buffers().end()};
+    }
     void begin_step() override {}
     void before_forward(Unit unit) override;
     void after_forward(Unit) override {}
@@ -73,11 +76,11 @@ class Ddp final : public PytorchPolicy {
     Buckets buckets_;
     BufferId first_bucket_ = buckets_.first_buffer();
     PytorchOptimizer optimizer_;
-    std::vector<Tensor> gradients_;       // that are not views of buckets
-    std::vector<std::size_t> missing_;    // bucket -> gradients still to come
-    bool reduced_before_ = false;         // a reduction happened and the buckets are still the first ones
+    std::vector<Tensor> gradients_;     // that are not views of buckets
+    std::vector<std::size_t> missing_;  // bucket -> gradients still to come
+    bool reduced_before_ = false;       // a reduction happened and the buckets are still the first ones
     bool first_bucket_lingers_ = false;
-    bool in_bucket_ = false;              // gradients are views of buckets from an earlier micro-batch
+    bool in_bucket_ = false;  // gradients are views of buckets from an earlier micro-batch
 };
 
 // Without shards every rank updates all; the order is then parameters().
@@ -91,7 +94,8 @@ std::vector<WeightId> Ddp::own_weights() const {
 std::vector<PytorchOptimizer::Item> Ddp::own_items() const {
     std::vector<PytorchOptimizer::Item> items;
     for (const WeightId id : own_weights())
-        items.push_back({name_of(context_.weights.at(id)), weights_.buffer(id), context_.weights.at(id).count()});
+        items.push_back(
+            {name_of(context_.weights.at(id)), weights_.buffer(id), context_.weights.at(id).count()});
     return items;
 }
 
@@ -102,7 +106,8 @@ void Ddp::before_forward(Unit unit) {
     broadcast_module_buffers();
 }
 
-// The old bucket's memory goes back when NCCL's process group lets go of its last all-reduce: see StaleBucket.
+// The old bucket's memory goes back when NCCL's process group lets go of its last all-reduce: see
+// StaleBucket.
 void Ddp::rebuild() {
     ProgramBuilder& build = context_.build();
     const StaleBucket stale = context_.plan().stale_bucket;
@@ -125,13 +130,17 @@ void Ddp::broadcast_module_buffers() {
     ProgramBuilder& build = context_.build();
     context_.tape.storages.settle();
     const Bytes bytes = bytes_of(context_.model().layer(0).attention.rotary_dim, DType::fp32);
-    const BufferId flat = build.transient("module buffers", bytes, DType::fp32, Role::communication, context_.compute);
+    const BufferId flat =
+        build.transient("module buffers", bytes, DType::fp32, Role::communication, context_.compute);
     build.compute(context_.compute, "flatten module buffers", vector_kernel(1, 1, 2 * bytes, DType::fp32),
                   {build.write(flat)});
     build.join(communication_, context_.compute);
     build.collective(communication_, "broadcast module buffers",
-                     {CollectiveKind::broadcast, Axis::world, DType::fp32, bytes, false}, {build.update(flat)});
+                     {CollectiveKind::broadcast, Axis::world, DType::fp32, bytes, false},
+                     {build.update(flat)});
     build.join(context_.compute, communication_);
+    build.compute(context_.compute, "copy out module buffers", vector_kernel(1, 1, 2 * bytes, DType::fp32),
+                  {build.read(flat)});
 }
 
 void Ddp::before_backward(Unit unit) {
@@ -162,10 +171,11 @@ void Ddp::into_bucket(WeightId weight, const Tensor& gradient) {
     ProgramBuilder& build = context_.build();
     const Buckets::Place& place = buckets_.place(weight);
     context_.tape.storages.settle();
-    build.compute(context_.compute, "copy into bucket",
-                  vector_kernel(gradient.rows, gradient.columns, gradient.bytes() + place.bytes, gradient.type),
-                  {build.read(context_.tape.storages.use(gradient, Access::read).buffer),
-                   {buckets_.current()[place.bucket].buffer, Access::write, false, place.offset, place.bytes}});
+    build.compute(
+        context_.compute, "copy into bucket",
+        vector_kernel(gradient.rows, gradient.columns, gradient.bytes() + place.bytes, gradient.type),
+        {build.read(context_.tape.storages.use(gradient, Access::read).buffer),
+         {buckets_.current()[place.bucket].buffer, Access::write, false, place.offset, place.bytes}});
     context_.tape.storages.used_now(gradient);
 }
 
@@ -196,17 +206,20 @@ void Ddp::copy_back() {
     for (std::size_t i = 0; i < gradients_.size(); ++i) {
         const Tensor& gradient = gradients_[i];
         const Buckets::Place& place = buckets_.place(static_cast<WeightId>(i));
-        build.compute(context_.compute, "copy out of bucket",
-                      vector_kernel(gradient.rows, gradient.columns, gradient.bytes() + place.bytes, gradient.type),
-                      {{buckets_.current()[place.bucket].buffer, Access::read, false, place.offset, place.bytes},
-                       build.write(context_.tape.storages.use(gradient, Access::write).buffer)});
+        build.compute(
+            context_.compute, "copy out of bucket",
+            vector_kernel(gradient.rows, gradient.columns, gradient.bytes() + place.bytes, gradient.type),
+            {{buckets_.current()[place.bucket].buffer, Access::read, false, place.offset, place.bytes},
+             build.write(context_.tape.storages.use(gradient, Access::write).buffer)});
     }
 }
 
 Operand Ddp::gradient_of(WeightId weight) const {
     const Buckets::Place& place = buckets_.place(weight);
-    if (views()) return {buckets_.current()[place.bucket].buffer, Access::read, false, place.offset, place.bytes};
-    return context_.build().read(context_.tape.storages.use(gradients_[index_of(weight)], Access::read).buffer);
+    if (views())
+        return {buckets_.current()[place.bucket].buffer, Access::read, false, place.offset, place.bytes};
+    return context_.build().read(
+        context_.tape.storages.use(gradients_[index_of(weight)], Access::read).buffer);
 }
 
 void Ddp::update() {

@@ -1,6 +1,6 @@
-// DDP's buckets. The first iteration has one bucket of the whole gradient (find_unused_parameters False); at the second
-// forward it is replaced by buckets of at least 1 MiB (the first) and 25 MiB in the order the gradients came.
-// Source: torch/csrc/distributed/c10d/reducer.cpp, torch/nn/parallel/distributed.py (2.11).
+// DDP's buckets. The first iteration has one bucket of the whole gradient (find_unused_parameters False); at
+// the second forward it is replaced by buckets of at least 1 MiB (the first) and 25 MiB in the order the
+// gradients came. Source: torch/csrc/distributed/c10d/reducer.cpp, torch/nn/parallel/distributed.py (2.11).
 #pragma once
 
 #include "model/strategy/pytorch/context.hpp"

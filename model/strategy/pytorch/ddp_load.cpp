@@ -32,13 +32,16 @@ Piece start(PytorchContext& context, std::vector<Operand> members, Bytes bytes, 
     ProgramBuilder& build = context.build();
     const DType type = context.plan().precision.parameter;
     Piece piece{build.transient("broadcast piece", bytes, type, Role::communication, context.compute),
-                std::move(members), {}};
+                std::move(members),
+                {}};
     std::vector<Operand> operands = piece.members;
     operands.push_back(build.write(piece.flat));
-    build.compute(context.compute, "flatten piece", vector_kernel(1, bytes.count(), 2 * bytes, DType::int8), operands);
+    build.compute(context.compute, "flatten piece", vector_kernel(1, bytes.count(), 2 * bytes, DType::int8),
+                  operands);
     build.join(communication, context.compute);
     build.collective(communication, "broadcast parameters",
-                     {CollectiveKind::broadcast, Axis::world, type, bytes, false}, {build.update(piece.flat)});
+                     {CollectiveKind::broadcast, Axis::world, type, bytes, false},
+                     {build.update(piece.flat)});
     piece.done = build.record(communication);
     return piece;
 }

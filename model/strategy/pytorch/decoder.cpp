@@ -14,10 +14,11 @@ constexpr Bytes kCublasWorkspace = Bytes(32) * 1048576;
 
 }  // namespace
 
-EagerDecoder::EagerDecoder(PytorchContext& context) : context_(context), tape_(context.tape), modules_(context) {
+EagerDecoder::EagerDecoder(PytorchContext& context)
+    : context_(context), tape_(context.tape), modules_(context) {
     for (const std::string_view name : {"cuBLAS workspace", "cuBLAS workspace of autograd"})
-        cublas_workspaces_.push_back(
-            context.build().persistent(name, kCublasWorkspace, DType::int8, Role::workspace, context.compute));
+        cublas_workspaces_.push_back(context.build().persistent(name, kCublasWorkspace, DType::int8,
+                                                                Role::workspace, context.compute));
     tape_.gradients = context.phase() != Phase::evaluation;
 }
 
@@ -25,7 +26,8 @@ void EagerDecoder::begin_micro_batch() {
     const std::int64_t tokens = context_.plan().tokens_per_micro_batch();
     const auto tokens_tensor = [&](std::string_view name) {
         Tensor result = tape_.storages.empty(name, tokens, 1, DType::int64);
-        tape_.compute(name, vector_kernel(tokens, 1, result.bytes(), DType::int64), {{result, Access::write}});
+        tape_.compute(name, vector_kernel(tokens, 1, result.bytes(), DType::int64),
+                      {{result, Access::write}});
         return result;
     };
     ids_ = tokens_tensor("input ids");

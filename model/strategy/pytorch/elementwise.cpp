@@ -28,8 +28,8 @@ Tensor zip(Tape& tape, std::string_view name, const Tensor& a, const Tensor& b) 
     Tensor result = tape.storages.empty(name, big.rows, big.columns, promoted(a.type, b.type));
     const Bytes traffic = broadcast ? big.bytes() + result.bytes() : a.bytes() + b.bytes() + result.bytes();
     tape.compute(name,
-                 eager_kernel(broadcast ? AccessClass::broadcast : AccessClass::vector, big.rows, big.columns, traffic,
-                              result.type),
+                 eager_kernel(broadcast ? AccessClass::broadcast : AccessClass::vector, big.rows, big.columns,
+                              traffic, result.type),
                  {{a, Access::read}, {b, Access::read}, {result, Access::write}});
     return result;
 }
@@ -40,9 +40,10 @@ Tensor zip(Tape& tape, std::string_view name, const Tensor& a, const Tensor& b) 
 Tensor fitted(Tape& tape, const Input& input, Tensor gradient) {
     if (gradient.count() > input.rows * input.columns) {
         Tensor sum = tape.storages.empty("gradient sum over rows", input.rows, input.columns, gradient.type);
-        tape.compute("sum to shape",
-                     reduction_kernel(gradient.rows, gradient.columns, gradient.bytes() + sum.bytes(), gradient.type),
-                     {{gradient, Access::read}, {sum, Access::write}});
+        tape.compute(
+            "sum to shape",
+            reduction_kernel(gradient.rows, gradient.columns, gradient.bytes() + sum.bytes(), gradient.type),
+            {{gradient, Access::read}, {sum, Access::write}});
         gradient = std::move(sum);
     }
     return convert(tape, "cast gradient", std::move(gradient), input.type);
@@ -94,8 +95,8 @@ Tensor multiply(Tape& tape, const Tensor& a, const Tensor& b) {
     // Each factor is saved only for the other's gradient.
     Tensor saved_a = b.requires_gradient() ? a : Tensor();
     Tensor saved_b = a.requires_gradient() ? b : Tensor();
-    tape.record(result, [a = Input(a), b = Input(b), saved_a = std::move(saved_a), saved_b = std::move(saved_b)](
-                            Tape& t, Tensor gradient) {
+    tape.record(result, [a = Input(a), b = Input(b), saved_a = std::move(saved_a),
+                         saved_b = std::move(saved_b)](Tape& t, Tensor gradient) {
         Tensor for_b, for_a;
         if (b.wanted()) for_b = zip(t, "multiply gradient", gradient, saved_a);
         if (a.wanted()) for_a = zip(t, "multiply gradient", gradient, saved_b);
@@ -112,7 +113,8 @@ Tensor negative(Tape& tape, const Tensor& x) {
     Tensor result = map(tape, "negative", x, x.type, AccessClass::broadcast);
     if (node)
         tape.record(result, [input = Input(x)](Tape& t, Tensor gradient) {
-            t.accumulate(input.target, map(t, "negative gradient", gradient, gradient.type, AccessClass::broadcast));
+            t.accumulate(input.target,
+                         map(t, "negative gradient", gradient, gradient.type, AccessClass::broadcast));
         });
     return result;
 }

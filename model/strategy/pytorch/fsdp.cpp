@@ -32,11 +32,18 @@ class Fsdp final : public PytorchPolicy {
                 place_[index_of(groups_[g].weights[w].id)] = {g, w};
     }
 
-    void load() override {
+    void load() override { context_.build().allocate(stored_parameters()); }
+    std::vector<BufferId> stored_parameters() const override {
+        std::vector<BufferId> shards;
         for (const FsdpGroup& group : groups_)
-            for (const ShardedWeight& weight : group.weights) context_.build().allocate(weight.shard);
+            for (const ShardedWeight& weight : group.weights) shards.push_back(weight.shard);
+        return shards;
     }
-    void begin_step() override { communication_.begin_step(); }
+    void end_evaluation() override { root_post_forward(); }
+    void begin_step() override {
+        load();  // the shards have been there since then: no memory of this step's becomes theirs
+        communication_.begin_step();
+    }
     void before_forward(Unit unit) override;
     void after_forward(Unit unit) override;
     void before_backward(Unit unit) override;
@@ -56,9 +63,12 @@ class Fsdp final : public PytorchPolicy {
         std::size_t group = 0, index = 0;
     };
     std::vector<PytorchOptimizer::Item> items() const;
-    FsdpGroup& group(Unit unit) { return unit.root() ? groups_.back() : groups_[static_cast<std::size_t>(unit.layer)]; }
+    FsdpGroup& group(Unit unit) {
+        return unit.root() ? groups_.back() : groups_[static_cast<std::size_t>(unit.layer)];
+    }
     bool synchronises() const { return !context_.plan().no_sync || context_.emission.last_micro_batch(); }
     void hook() { context_.build().host_work(context_.compute, "FSDP hook", {HostWorkKind::hook, 1}); }
+    void root_post_forward();
     void post_backward(FsdpGroup& group);
     void keep_for_later(FsdpGroup& group);
 
@@ -75,7 +85,8 @@ std::vector<PytorchOptimizer::Item> Fsdp::items() const {
     std::vector<PytorchOptimizer::Item> items(context_.weights.size());
     for (const FsdpGroup& group : groups_)
         for (const ShardedWeight& weight : group.weights)
-            items[index_of(weight.id)] = {name_of(context_.weights.at(weight.id)), weight.shard, weight.shard_count};
+            items[index_of(weight.id)] = {name_of(context_.weights.at(weight.id)), weight.shard,
+                                          weight.shard_count};
     return items;
 }
 
@@ -90,12 +101,14 @@ void Fsdp::after_forward(Unit unit) {
     if (reshards_) communication_.reshard(group(unit));
 }
 
+void Fsdp::root_post_forward() {
+    after_forward({});
+    communication_.drop_last_gather_output();
+}
+
 // The root's comes with the loss's gradient, just after its post-forward.
 void Fsdp::before_backward(Unit unit) {
-    if (unit.root()) {
-        after_forward(unit);
-        communication_.drop_last_gather_output();
-    }
+    if (unit.root()) root_post_forward();
     hook();
     FsdpGroup& own = group(unit);
     communication_.gather(own);
@@ -131,12 +144,14 @@ void Fsdp::keep_for_later(FsdpGroup& group) {
         Tensor gradient = std::exchange(group.gradients[i], {});
         Tensor& sum = group.reduce_type_gradients[i];
         if (sum.defined()) {
-            context_.tape.compute("accumulate unsharded gradient",
-                                  vector_kernel(sum.rows, sum.columns, 2 * sum.bytes() + gradient.bytes(), type),
-                                  {{gradient, Access::read}, {sum, Access::update}});
+            context_.tape.compute(
+                "accumulate unsharded gradient",
+                vector_kernel(sum.rows, sum.columns, 2 * sum.bytes() + gradient.bytes(), type),
+                {{gradient, Access::read}, {sum, Access::update}});
             continue;
         }
-        sum = context_.tape.storages.empty("unsharded gradient", gradient.rows, gradient.columns, type, Role::gradient);
+        sum = context_.tape.storages.empty("unsharded gradient", gradient.rows, gradient.columns, type,
+                                           Role::gradient);
         context_.tape.compute("cast unsharded gradient",
                               broadcast_kernel(sum.rows, sum.columns, sum.bytes() + gradient.bytes(), type),
                               {{gradient, Access::read}, {sum, Access::write}});
@@ -155,7 +170,8 @@ void Fsdp::post_backward(FsdpGroup& group) {
     communication_.reduce(group, gradients);
 }
 
-// The root's post-backward runs in the engine's final callback: its inputs have no gradient to hang a hook on.
+// The root's post-backward runs in the engine's final callback: its inputs have no gradient to hang a hook
+// on.
 void Fsdp::end_backward() {
     post_backward(groups_.back());
     context_.tape.storages.settle();
@@ -169,16 +185,13 @@ void Fsdp::update() {
     for (const FsdpGroup& group : groups_) {
         std::int64_t offset = 0;
         for (const ShardedWeight& weight : group.weights) {
-            operands[index_of(weight.id)] = {*group.sharded_gradient, Access::read, false, bytes_of(offset, type),
-                                             bytes_of(weight.shard_count, type)};
+            operands[index_of(weight.id)] = {*group.sharded_gradient, Access::read, false,
+                                             bytes_of(offset, type), bytes_of(weight.shard_count, type)};
             offset += weight.shard_count;
         }
     }
     optimizer_.step(operands);
-    for (FsdpGroup& group : groups_) {  // zero_grad
-        context_.build().release(*group.sharded_gradient);
-        group.sharded_gradient.reset();
-    }
+    communication_.end_step(groups_);
 }
 
 }  // namespace

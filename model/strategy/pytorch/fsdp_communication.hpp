@@ -14,8 +14,8 @@ class FsdpCommunication {
     void begin_step();
     // unshard(): allocates the output in the copy-in stream's pool, copies the shard in and gathers.
     void gather(FsdpGroup& group);
-    // wait_for_unshard(): copies out into one tensor per parameter. In forward the gathered output stays until the next
-    // group's turn, in backward it goes at once.
+    // wait_for_unshard(): copies out into one tensor per parameter. In forward the gathered output stays
+    // until the next group's turn, in backward it goes at once.
     void finish_gather(FsdpGroup& group, bool forward);
     void drop_last_gather_output();
     // reshard(): the parameters' storages are resized to nothing.
@@ -25,6 +25,9 @@ class FsdpCommunication {
     // finalize_backward of one group, and of the last reduce-scatter.
     void finish_reduce(FsdpGroup& group);
     void finish_backward();
+    // zero_grad. The streams whose pools take the sharded gradients back follow the optimizer before they
+    // reuse them.
+    void end_step(std::vector<FsdpGroup>& groups);
 
   private:
     struct Held {
@@ -32,7 +35,8 @@ class FsdpCommunication {
         EventId event{};
     };
     void copy_in(FsdpGroup& group);
-    void foreach_copy(const FsdpGroup& group, std::string_view name, std::optional<BufferId> from, BufferId into);
+    void foreach_copy(const FsdpGroup& group, std::string_view name, std::optional<BufferId> from,
+                      BufferId into);
     BufferId cast_shards(const FsdpGroup& group);
     BufferId chunk_cat(const FsdpGroup& group, const std::vector<Tensor>& gradients);
     void all_reduce(FsdpGroup& group, BufferId output);
@@ -44,6 +48,7 @@ class FsdpCommunication {
     DType compute_type() const { return context_.plan().precision.compute; }
     DType reduce_type() const { return context_.plan().precision.reduce; }
     DType stored_type() const { return context_.plan().precision.parameter; }
+    bool replicates() const { return context_.plan().mesh.replicate > 1; }
     int ranks() const { return context_.plan().mesh.shard; }
 
     PytorchContext& context_;

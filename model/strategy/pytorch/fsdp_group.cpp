@@ -12,8 +12,8 @@ FsdpGroup::FsdpGroup(PytorchContext& context, Unit which) : unit(which) {
         const Weight& weight = context.weights.at(id);
         const std::int64_t slices = (weight.outer() + ranks - 1) / ranks;
         const std::int64_t count = slices * (weight.count() / weight.outer());
-        const BufferId shard = context.build().persistent(name_of(weight), bytes_of(count, type), type, Role::parameter,
-                                                          context.compute);
+        const BufferId shard = context.build().persistent(name_of(weight), bytes_of(count, type), type,
+                                                          Role::parameter, context.compute);
         weights.push_back({id, shard, count});
         shard_count += count;
     }

@@ -11,8 +11,10 @@ namespace {
 class Recorder final : public PytorchPolicy {
   public:
     explicit Recorder(PytorchContext& context)
-        : buffer_(context.build().persistent("weight", Bytes(1), DType::bf16, Role::parameter, context.compute)) {}
+        : buffer_(context.build().persistent("weight", Bytes(1), DType::bf16, Role::parameter,
+                                             context.compute)) {}
     void load() override {}
+    std::vector<BufferId> stored_parameters() const override { return {buffer_}; }
     void begin_step() override {}
     void before_forward(Unit) override {}
     void after_forward(Unit) override {}
@@ -44,7 +46,8 @@ std::vector<WeightId> gradient_order(const PytorchContext& context) {
     const Transformer small = one_of_each_kind(context.model());
     ParallelPlan plan = context.plan();
     plan.gradient_accumulation = 1;
-    Emission emission{small, plan, Phase::steady_step, ProgramBuilder(Phase::steady_step, FreeRule::at_last_use)};
+    Emission emission{small, plan, Phase::steady_step,
+                      ProgramBuilder(Phase::steady_step, FreeRule::at_last_use)};
     PytorchContext scratch(emission);
     Recorder recorder(scratch);
     scratch.tape.set_owner(recorder);
@@ -63,7 +66,8 @@ std::vector<WeightId> gradient_order(const PytorchContext& context) {
     };
     const auto append_layers = [&] {
         for (std::int64_t layer = context.model().layer_count(); layer-- > 0;)
-            append_kind(context.model().layers[static_cast<std::size_t>(layer)], {static_cast<std::int32_t>(layer)});
+            append_kind(context.model().layers[static_cast<std::size_t>(layer)],
+                        {static_cast<std::int32_t>(layer)});
     };
     const std::size_t small_before = small.root_before.size();
     const std::size_t shift = context.weights.size() - scratch.weights.size();
@@ -72,7 +76,9 @@ std::vector<WeightId> gradient_order(const PytorchContext& context) {
         const bool root = scratch.weights.at(id).unit.root();
         if (!root && !layers_done) append_layers();
         layers_done |= !root;
-        if (root) order.push_back(static_cast<WeightId>(index_of(id) < small_before ? index_of(id) : index_of(id) + shift));
+        if (root)
+            order.push_back(
+                static_cast<WeightId>(index_of(id) < small_before ? index_of(id) : index_of(id) + shift));
     }
     return order;
 }

@@ -36,7 +36,10 @@ Tensor nll(Tape& tape, const Tensor& x, const Tensor& labels) {
             t.compute("nll_loss gradient, zeros", vector_kernel(x.rows, x.columns, dx.bytes(), x.type),
                       {{dx, Access::write}});
             t.compute("nll_loss gradient", vector_kernel(x.rows, 1, labels.bytes() * 2, x.type),
-                      {{gradient, Access::read}, {labels, Access::read}, {total, Access::read}, {dx, Access::update}});
+                      {{gradient, Access::read},
+                       {labels, Access::read},
+                       {total, Access::read},
+                       {dx, Access::update}});
             t.accumulate(input.target, std::move(dx));
         });
     return loss;

@@ -9,15 +9,35 @@ namespace {
 
 std::unique_ptr<PytorchPolicy> make_policy(PytorchContext& context) {
     switch (context.plan().strategy) {
-        case Strategy::single: return make_single(context);
+        case Strategy::single:
+            return make_single(context);
         case Strategy::ddp:
-        case Strategy::zero1: return make_ddp(context);
+        case Strategy::zero1:
+            return make_ddp(context);
         case Strategy::fsdp:
         case Strategy::fsdp_shard_grad_op:
-        case Strategy::hsdp: return make_fsdp(context);
-        case Strategy::zero2: break;
+        case Strategy::hsdp:
+            return make_fsdp(context);
+        case Strategy::zero2:
+            break;
     }
     throw InputError("--strategy", "PyTorch has no zero2", "write fsdp_shard_grad_op, its nearest relative");
+}
+
+// Each rank copies what it stores to the host.
+void emit_save(PytorchContext& context, const PytorchPolicy& policy) {
+    for (const BufferId buffer : policy.stored_parameters()) {
+        const Operand read = context.build().read(buffer);
+        const Copy copy{MemorySpace::device, MemorySpace::host, read.bytes};
+        context.build().copy(context.compute, "save parameter", copy, {read});
+    }
+}
+
+void emit_phase(PytorchContext& context, PytorchPolicy& policy, EagerDecoder& decoder) {
+    if (context.phase() == Phase::load) return policy.load();
+    if (context.phase() == Phase::save) return emit_save(context, policy);
+    emit_step(context.emission, decoder, policy);
+    if (context.phase() == Phase::evaluation) policy.end_evaluation();
 }
 
 }  // namespace
@@ -33,10 +53,7 @@ StepProgram lower_pytorch(const Transformer& model, const ParallelPlan& plan, Ph
         const std::unique_ptr<PytorchPolicy> policy = make_policy(context);
         context.tape.set_owner(*policy);
         EagerDecoder decoder(context);
-        if (phase == Phase::load)
-            policy->load();
-        else
-            emit_step(emission, decoder, *policy);
+        emit_phase(context, *policy, decoder);
     }
     return std::move(emission.build).finish();
 }

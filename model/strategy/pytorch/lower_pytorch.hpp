@@ -1,4 +1,5 @@
-// PyTorch: a Hugging Face model under DDP, ZeroRedundancyOptimizer or FSDP2, as its host issues it, kernel by kernel.
+// PyTorch: a Hugging Face model under DDP, ZeroRedundancyOptimizer or FSDP2, as its host issues it, kernel by
+// kernel.
 #pragma once
 
 #include "model/program/program.hpp"

@@ -9,7 +9,8 @@ namespace wirewise {
 
 using namespace eager;
 
-// The rotary embedding's forward, without gradients: outer product in fp32, concatenated, cosine and sine, cast.
+// The rotary embedding's forward, without gradients: outer product in fp32, concatenated, cosine and sine,
+// cast.
 void Modules::begin_forward() {
     autocast_cache_.assign(context_.autocast() ? context_.weights.size() : 0, {});
     if (context_.model().position != PositionKind::rotary) return;
@@ -17,15 +18,17 @@ void Modules::begin_forward() {
     const std::int64_t width = context_.model().layer(0).attention.rotary_dim;
     Storages& storages = tape_.storages;
     Tensor half = storages.empty("rotary frequencies", s, width / 2, DType::fp32);
-    tape_.compute("rotary frequencies", vector_kernel(s, width / 2, half.bytes(), DType::fp32), {{half, Access::write}});
+    tape_.compute("rotary frequencies", vector_kernel(s, width / 2, half.bytes(), DType::fp32),
+                  {{half, Access::write}});
     const Tensor angles = concatenate(tape_, half, half);
     half = {};
-    const auto table = [&](std::string_view name) {
-        Tensor raw = storages.empty(name, s, width, DType::fp32);
-        tape_.compute(name, vector_kernel(s, width, 2 * raw.bytes(), DType::fp32),
-                      {{angles, Access::read}, {raw, Access::write}});
-        return add_scalar(tape_, raw);  // scaled by the attention factor
+    const auto map = [&](std::string_view name, const Tensor& from) {
+        Tensor result = storages.empty(name, s, width, DType::fp32);
+        tape_.compute(name, vector_kernel(s, width, 2 * result.bytes(), DType::fp32),
+                      {{from, Access::read}, {result, Access::write}});
+        return result;
     };
+    const auto table = [&](std::string_view name) { return map("scale rotary table", map(name, angles)); };
     cosine_ = table("cosine");
     sine_ = table("sine");
     const DType type = context_.weight_type();

@@ -1,6 +1,6 @@
-// The modules of a Hugging Face decoder as their Python runs them: the same expressions in the same order, so that the
-// same temporaries live and autograd keeps the same tensors.
-// Source: transformers/models/{llama,mistral,qwen2,qwen3,gemma2,phi,mixtral}/modeling_*.py (5.x).
+// The modules of a Hugging Face decoder as their Python runs them: the same expressions in the same order, so
+// that the same temporaries live and autograd keeps the same tensors. Source:
+// transformers/models/{llama,mistral,qwen2,qwen3,gemma2,phi,mixtral}/modeling_*.py (5.x).
 #pragma once
 
 #include "model/strategy/pytorch/context.hpp"

@@ -1,5 +1,6 @@
-// multi_tensor_apply: one kernel launch serves up to 320 chunks of 65,536 elements of up to some number of tensors.
-// Source: aten/src/ATen/native/cuda/MultiTensorApply.cuh (2.11); agrees with the launch counts of profiled steps.
+// multi_tensor_apply: one kernel launch serves up to 320 chunks of 65,536 elements of up to some number of
+// tensors. Source: aten/src/ATen/native/cuda/MultiTensorApply.cuh (2.11); agrees with the launch counts of
+// profiled steps.
 #pragma once
 
 #include <algorithm>

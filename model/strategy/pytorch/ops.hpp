@@ -1,7 +1,8 @@
-// The tensor operations of eager PyTorch: each emits its kernels, and records what autograd saves and does. Order of
-// gradients within an op is that of derivatives.yaml's generated code: alphabetical by argument (mat2 before self, other
-// before self); sums to a broadcast input's shape follow when all of the op's gradients are there.
-// Source: tools/autograd/derivatives.yaml, torch/csrc/autograd/FunctionsManual.cpp (2.11).
+// The tensor operations of eager PyTorch: each emits its kernels, and records what autograd saves and does.
+// Order of gradients within an op is that of derivatives.yaml's generated code: alphabetical by argument
+// (mat2 before self, other before self); sums to a broadcast input's shape follow when all of the op's
+// gradients are there. Source: tools/autograd/derivatives.yaml, torch/csrc/autograd/FunctionsManual.cpp
+// (2.11).
 #pragma once
 
 #include <optional>
@@ -37,7 +38,8 @@ Tensor softmax_of_rows(Tape& tape, const Tensor& x, DType type);
 Tensor layer_norm(Tape& tape, const Tensor& x, const Tensor* weight, const Tensor* bias);
 
 // Shape. A view's gradient is a view, unless it arrives in another memory layout and must be copied.
-Tensor reshape(Tape& tape, const Tensor& x, std::int64_t rows, std::int64_t columns, bool copies_gradient = false);
+Tensor reshape(Tape& tape, const Tensor& x, std::int64_t rows, std::int64_t columns,
+               bool copies_gradient = false);
 // Columns [.., ..) of width `columns` by indexing: the gradient is a zero tensor with that part filled.
 Tensor slice(Tape& tape, const Tensor& x, std::int64_t columns);
 Tensor concatenate(Tape& tape, const Tensor& a, const Tensor& b);
@@ -51,7 +53,8 @@ Halves chunk(Tape& tape, const Tensor& x);
 struct LinearNames {
     std::string_view forward, data_gradient, weight_gradient;
 };
-Tensor linear(Tape& tape, const Tensor& x, const Tensor& weight, const Tensor* bias, const LinearNames& names);
+Tensor linear(Tape& tape, const Tensor& x, const Tensor& weight, const Tensor* bias,
+              const LinearNames& names);
 Tensor attention(Tape& tape, const Tensor& q, const Tensor& k, const Tensor& v, const Attention& shape);
 
 // Rows picked by ids.

@@ -31,16 +31,18 @@ PytorchOptimizer::PytorchOptimizer(PytorchContext& context, std::vector<Item> it
         counts_.push_back(item.count);
         if (!adaptive()) continue;
         const Bytes bytes = bytes_of(item.count, state_type_);
-        states_.push_back({build.persistent("step", Bytes(4), DType::fp32, Role::optimizer, context.compute),
-                           build.persistent("exp_avg", bytes, state_type_, Role::optimizer, context.compute),
-                           build.persistent("exp_avg_sq", bytes, state_type_, Role::optimizer, context.compute)});
+        states_.push_back(
+            {build.persistent("step", Bytes(4), DType::fp32, Role::optimizer, context.compute),
+             build.persistent("exp_avg", bytes, state_type_, Role::optimizer, context.compute),
+             build.persistent("exp_avg_sq", bytes, state_type_, Role::optimizer, context.compute)});
     }
 }
 
 void PytorchOptimizer::create_states() {
     const auto fill = [&](BufferId buffer) {
         const Bytes bytes = context_.build().at(buffer).bytes;
-        context_.build().compute(context_.compute, "zeros", vector_kernel(1, bytes.count(), bytes, DType::int8),
+        context_.build().compute(context_.compute, "zeros",
+                                 vector_kernel(1, bytes.count(), bytes, DType::int8),
                                  {context_.build().write(buffer)});
     };
     for (const State& state : states_) {
@@ -58,7 +60,8 @@ void PytorchOptimizer::step(const std::vector<Operand>& gradients) {
     if (context_.plan().clip_gradients) clip(gradients);
     if (context_.phase() == Phase::first_step) create_states();
     if (context_.plan().optimizer == OptimizerKind::adamw_foreach)
-        foreach(gradients);
+        foreach (gradients)
+            ;
     else
         fused(gradients);
 }
@@ -66,8 +69,9 @@ void PytorchOptimizer::step(const std::vector<Operand>& gradients) {
 // clip_grad_norm_: norms of all gradients, their norm, and a scaling in place.
 void PytorchOptimizer::clip(const std::vector<Operand>& gradients) {
     ProgramBuilder& build = context_.build();
-    const BufferId norms = build.transient("gradient norms", Bytes(4) * static_cast<std::int64_t>(items_.size()),
-                                           DType::fp32, Role::workspace, context_.compute);
+    const BufferId norms =
+        build.transient("gradient norms", Bytes(4) * static_cast<std::int64_t>(items_.size()), DType::fp32,
+                        Role::workspace, context_.compute);
     const auto each = [&](std::string_view name, Access access, std::int64_t passes, Operand scalar) {
         for_each_launch(counts_, 1, [&](const std::vector<TensorPart>& launch) {
             std::vector<Operand> operands{scalar};
@@ -75,10 +79,12 @@ void PytorchOptimizer::clip(const std::vector<Operand>& gradients) {
             for (const TensorPart& part : launch) {
                 const Operand& whole = gradients[part.tensor];
                 const Bytes unit(whole.bytes.count() / counts_[part.tensor]);
-                operands.push_back({whole.buffer, access, false, whole.offset + unit * part.offset, unit * part.count});
+                operands.push_back(
+                    {whole.buffer, access, false, whole.offset + unit * part.offset, unit * part.count});
                 traffic += unit * part.count * passes;
             }
-            build.compute(context_.compute, name, vector_kernel(1, total(launch), traffic, parameter_type_), operands);
+            build.compute(context_.compute, name, vector_kernel(1, total(launch), traffic, parameter_type_),
+                          operands);
         });
     };
     each("gradient norms", Access::read, 1, build.write(norms));
@@ -98,7 +104,8 @@ void PytorchOptimizer::fused(const std::vector<Operand>& gradients) {
         for (const TensorPart& part : launch) {
             const Operand& whole = gradients[part.tensor];
             const Bytes unit(whole.bytes.count() / counts_[part.tensor]);
-            operands.push_back({whole.buffer, Access::read, false, whole.offset + unit * part.offset, unit * part.count});
+            operands.push_back(
+                {whole.buffer, Access::read, false, whole.offset + unit * part.offset, unit * part.count});
             operands.push_back(part_of(items_[part.tensor].parameter, parameter_type_, part, Access::update));
             if (!adaptive()) continue;
             const State& state = states_[part.tensor];
@@ -110,9 +117,9 @@ void PytorchOptimizer::fused(const std::vector<Operand>& gradients) {
     });
 }
 
-// _multi_tensor_adamw: weight decay, lerp, two passes over exp_avg_sq, then its square root as a temporary of the size
-// of the state, divided and shifted in place, and addcdiv into the parameters.
-void PytorchOptimizer::foreach(const std::vector<Operand>& gradients) {
+// _multi_tensor_adamw: weight decay, lerp, two passes over exp_avg_sq, then its square root as a temporary of
+// the size of the state, divided and shifted in place, and addcdiv into the parameters.
+void PytorchOptimizer::foreach (const std::vector<Operand>& gradients) {
     ProgramBuilder& build = context_.build();
     std::vector<BufferId> roots;
     for (const std::int64_t count : counts_)
@@ -141,13 +148,16 @@ void PytorchOptimizer::foreach(const std::vector<Operand>& gradients) {
                     whole.access = Access::read;
                     operands.push_back(whole);
                 }
-                if (pass.touches_state) operands.push_back(part_of(states_[i].second, state_type_, part, Access::read));
-                if (pass.touches_root) operands.push_back(part_of(roots[i], state_type_, part, Access::write));
+                if (pass.touches_state)
+                    operands.push_back(part_of(states_[i].second, state_type_, part, Access::read));
+                if (pass.touches_root)
+                    operands.push_back(part_of(roots[i], state_type_, part, Access::write));
                 if (operands.empty())
                     operands.push_back(part_of(items_[i].parameter, parameter_type_, part, Access::read));
             }
             build.compute(context_.compute, pass.name,
-                          vector_kernel(1, total(launch), Bytes(pass.traffic) * total(launch), state_type_), operands);
+                          vector_kernel(1, total(launch), Bytes(pass.traffic) * total(launch), state_type_),
+                          operands);
         });
     }
     for_each_launch(counts_, 4, [&](const std::vector<TensorPart>& launch) {

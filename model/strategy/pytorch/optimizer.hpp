@@ -1,5 +1,5 @@
-// torch.optim.AdamW and SGD over a list of parameters: states are created in the first step, inside freed activation
-// blocks; fused AdamW needs no temporaries, foreach AdamW one more copy of a state.
+// torch.optim.AdamW and SGD over a list of parameters: states are created in the first step, inside freed
+// activation blocks; fused AdamW needs no temporaries, foreach AdamW one more copy of a state.
 #pragma once
 
 #include "model/strategy/pytorch/context.hpp"
@@ -26,7 +26,7 @@ class PytorchOptimizer {
     void create_states();
     void clip(const std::vector<Operand>& gradients);
     void fused(const std::vector<Operand>& gradients);
-    void foreach(const std::vector<Operand>& gradients);
+    void foreach (const std::vector<Operand>& gradients);
     bool adaptive() const { return context_.plan().optimizer != OptimizerKind::sgd; }
 
     PytorchContext& context_;

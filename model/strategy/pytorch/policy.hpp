@@ -1,4 +1,5 @@
-// A ParameterPolicy that also owns the weights the tape reads and takes their gradients; with the program of loading.
+// A ParameterPolicy that also owns the weights the tape reads and takes their gradients; with the program of
+// loading.
 #pragma once
 
 #include <memory>
@@ -11,6 +12,10 @@ class PytorchPolicy : public ParameterPolicy, public WeightOwner {
   public:
     // What construction and wrapping allocate, before the first step.
     virtual void load() = 0;
+    // The root's post-forward where no backward follows.
+    virtual void end_evaluation() {}
+    // What this rank stores of the parameters.
+    virtual std::vector<BufferId> stored_parameters() const = 0;
 };
 
 // One GPU.

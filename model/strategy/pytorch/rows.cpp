@@ -49,11 +49,15 @@ Tensor layer_norm(Tape& tape, const Tensor& x, const Tensor* weight, const Tenso
     tape.compute("layer norm", vector_kernel(x.rows, x.columns, x.bytes() + y.bytes(), x.type),
                  {{x, Access::read}, {y, Access::write}, {mean, Access::write}, {rstd, Access::write}});
     if (!node) return y;
-    tape.record(y, [xi = Input(x), wi = Input(w), bi = Input(b), x = x, mean, rstd](Tape& t, Tensor gradient) {
+    tape.record(y, [xi = Input(x), wi = Input(w), bi = Input(b), x = x, mean, rstd](Tape& t,
+                                                                                    Tensor gradient) {
         Tensor dx = t.storages.empty("layer norm gradient", xi.rows, xi.columns, xi.type);
         t.compute("layer norm gradient",
                   vector_kernel(xi.rows, xi.columns, gradient.bytes() + x.bytes() + dx.bytes(), xi.type),
-                  {{gradient, Access::read}, {x, Access::read}, {mean, Access::read}, {rstd, Access::read},
+                  {{gradient, Access::read},
+                   {x, Access::read},
+                   {mean, Access::read},
+                   {rstd, Access::read},
                    {dx, Access::write}});
         Tensor dw, db;
         if (wi.wanted()) {
@@ -61,8 +65,12 @@ Tensor layer_norm(Tape& tape, const Tensor& x, const Tensor* weight, const Tenso
             db = t.storages.empty("layer norm bias gradient", wi.rows, wi.columns, wi.type, Role::gradient);
             t.compute("layer norm weight gradient",
                       reduction_kernel(xi.rows, xi.columns, gradient.bytes() + x.bytes(), xi.type),
-                      {{gradient, Access::read}, {x, Access::read}, {mean, Access::read}, {rstd, Access::read},
-                       {dw, Access::write}, {db, Access::write}});
+                      {{gradient, Access::read},
+                       {x, Access::read},
+                       {mean, Access::read},
+                       {rstd, Access::read},
+                       {dw, Access::write},
+                       {db, Access::write}});
         }
         if (xi.wanted()) t.accumulate(xi.target, std::move(dx));
         if (wi.wanted()) t.accumulate(wi.target, std::move(dw));

@@ -55,7 +55,8 @@ Tensor slice(Tape& tape, const Tensor& x, std::int64_t columns) {
 Tensor concatenate(Tape& tape, const Tensor& a, const Tensor& b) {
     const bool node = tape.begin({&a, &b}, false);
     Tensor result = tape.storages.empty("concatenate", a.rows, a.columns + b.columns, a.type);
-    tape.compute("concatenate", broadcast_kernel(result.rows, result.columns, result.bytes() + result.bytes(), a.type),
+    tape.compute("concatenate",
+                 broadcast_kernel(result.rows, result.columns, result.bytes() + result.bytes(), a.type),
                  {{a, Access::read}, {b, Access::read}, {result, Access::write}});
     if (node)
         tape.record(result, [a = Input(a), b = Input(b)](Tape& t, Tensor gradient) {

@@ -12,7 +12,8 @@ std::vector<PytorchOptimizer::Item> all_items(const PytorchContext& context, con
     std::vector<PytorchOptimizer::Item> items;
     for (std::size_t i = 0; i < context.weights.size(); ++i) {
         const auto id = static_cast<WeightId>(i);
-        items.push_back({name_of(context.weights.at(id)), weights.buffer(id), context.weights.at(id).count()});
+        items.push_back(
+            {name_of(context.weights.at(id)), weights.buffer(id), context.weights.at(id).count()});
     }
     return items;
 }
@@ -26,6 +27,9 @@ class Single final : public PytorchPolicy {
           gradients_(context.weights.size()) {}
 
     void load() override { context_.build().allocate(weights_.buffers()); }
+    std::vector<BufferId> stored_parameters() const override {
+        return {weights_.buffers().begin(), weights_.buffers().end()};
+    }
     void begin_step() override {}
     void before_forward(Unit) override {}
     void after_forward(Unit) override {}
@@ -44,7 +48,8 @@ class Single final : public PytorchPolicy {
     void update() override {
         std::vector<Operand> operands;
         for (const Tensor& gradient : gradients_)
-            operands.push_back(context_.build().read(context_.tape.storages.use(gradient, Access::read).buffer));
+            operands.push_back(
+                context_.build().read(context_.tape.storages.use(gradient, Access::read).buffer));
         optimizer_.step(operands);
         for (Tensor& gradient : gradients_) gradient = {};  // zero_grad
     }
@@ -58,6 +63,8 @@ class Single final : public PytorchPolicy {
 
 }  // namespace
 
-std::unique_ptr<PytorchPolicy> make_single(PytorchContext& context) { return std::make_unique<Single>(context); }
+std::unique_ptr<PytorchPolicy> make_single(PytorchContext& context) {
+    return std::make_unique<Single>(context);
+}
 
 }  // namespace wirewise

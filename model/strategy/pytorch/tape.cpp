@@ -52,7 +52,8 @@ void Tape::add_to(Tensor& sum, Tensor gradient) {
         sum = std::move(gradient);
         return;
     }
-    const Kernel add = vector_kernel(sum.rows, sum.columns, sum.bytes() + sum.bytes() + gradient.bytes(), sum.type);
+    const Kernel add =
+        vector_kernel(sum.rows, sum.columns, sum.bytes() + sum.bytes() + gradient.bytes(), sum.type);
     if (storages.sole_owner(sum) && !sum.view) {
         compute("accumulate gradient", add, {{gradient, Access::read}, {sum, Access::update}});
         return;
@@ -75,7 +76,8 @@ void Tape::run_backward_to(std::size_t position) {
     while (nodes_.size() > position) {
         Node node = std::move(nodes_.back());
         nodes_.pop_back();
-        if (Tensor gradient = take(node.output); gradient.defined()) node.backward(*this, std::move(gradient));
+        if (Tensor gradient = take(node.output); gradient.defined())
+            node.backward(*this, std::move(gradient));
     }
     if (position == 0) slots_.clear();
 }

@@ -1,7 +1,8 @@
-// Autograd: forward ops record what their backward keeps and does; backward runs the records from the newest to the
-// oldest. That is the engine's own order: of the ready nodes the one with the highest sequence number goes first, and in
-// a tape without branches left open that is the newest. AccumulateGrad of a weight runs as soon as its last gradient
-// arrives. Source: torch/csrc/autograd/{engine,input_buffer}.cpp, read 2026-11 (2.11).
+// Autograd: forward ops record what their backward keeps and does; backward runs the records from the newest
+// to the oldest. That is the engine's own order: of the ready nodes the one with the highest sequence number
+// goes first, and in a tape without branches left open that is the newest. AccumulateGrad of a weight runs as
+// soon as its last gradient arrives. Source: torch/csrc/autograd/{engine,input_buffer}.cpp, read 2026-11
+// (2.11).
 #pragma once
 
 #include <functional>
@@ -39,7 +40,8 @@ class Tape {
 
     // Runs with the result's gradient, if one arrived; what it holds by value is what autograd saves.
     using Backward = std::function<void(Tape&, Tensor gradient)>;
-    // Called before an op runs: whether its result requires a gradient. `saves`: the op keeps tensors for backward.
+    // Called before an op runs: whether its result requires a gradient. `saves`: the op keeps tensors for
+    // backward.
     bool begin(std::initializer_list<const Tensor*> inputs, bool saves);
     // Makes `result` the output of a node, unless the tape is not recording.
     void record(Tensor& result, Backward backward);
@@ -58,10 +60,10 @@ class Tape {
     std::size_t position() const { return nodes_.size(); }
     void run_backward_to(std::size_t position);
 
-    bool gradients = true;   // off in evaluation
-    bool recording = true;   // off in a forward that will be recomputed: it only counts its saves, ...
+    bool gradients = true;  // off in evaluation
+    bool recording = true;  // off in a forward that will be recomputed: it only counts its saves, ...
     int save_count = 0;
-    int stop_at_save = -1;   // ... and the second run stops at the last of them
+    int stop_at_save = -1;  // ... and the second run stops at the last of them
 
     Storages storages;
 

@@ -50,7 +50,8 @@ Tensor Tensor::as(std::int64_t new_rows, std::int64_t new_columns) const {
     return result;
 }
 
-Tensor Storages::empty(std::string_view name, std::int64_t rows, std::int64_t columns, DType type, Role role) {
+Tensor Storages::empty(std::string_view name, std::int64_t rows, std::int64_t columns, DType type,
+                       Role role) {
     Tensor result;
     result.rows = rows;
     result.columns = columns;
@@ -73,7 +74,8 @@ bool Storages::sole_owner(const Tensor& tensor) const {
 
 void Storages::drop(StorageId id) {
     Record& record = records_[index_of(id)];
-    if (--record.references == 0 && record.last_op != 0) dropped_.push_back(static_cast<std::uint32_t>(index_of(id)));
+    if (--record.references == 0 && record.last_op != 0)
+        dropped_.push_back(static_cast<std::uint32_t>(index_of(id)));
 }
 
 void Storages::settle() {

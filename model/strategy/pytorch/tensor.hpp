@@ -1,6 +1,6 @@
-// Tensors as the host of an eager framework holds them: counted references to device buffers. When the last reference
-// drops, the buffer goes back to the caching allocator at that point of the issue order; the program says so by the
-// buffer's last use or, where the host held it longer, by a Release op.
+// Tensors as the host of an eager framework holds them: counted references to device buffers. When the last
+// reference drops, the buffer goes back to the caching allocator at that point of the issue order; the
+// program says so by the buffer's last use or, where the host held it longer, by a Release op.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,8 @@ class Storages;
 
 enum class StorageId : std::uint32_t { none = ~0U };
 enum class WeightId : std::int32_t { none = -1 };
-// Where the gradient of a tensor is gathered. untracked: it requires one, but no node was recorded; a weight's.
+// Where the gradient of a tensor is gathered. untracked: it requires one, but no node was recorded; a
+// weight's.
 enum class GradientSlot : std::uint32_t { none = ~0U, untracked = ~0U - 1 };
 
 // A matrix [rows, columns] over a counted buffer, or over a weight, whose buffer its ParameterPolicy owns.

@@ -10,7 +10,8 @@
 
 namespace wirewise {
 
-// A parameter as the matrix its kernels see: [out, in]; a vector is [1, n]; stacked experts are [experts * out, in].
+// A parameter as the matrix its kernels see: [out, in]; a vector is [1, n]; stacked experts are [experts *
+// out, in].
 struct Weight {
     const Parameter* parameter = nullptr;
     Unit unit;

@@ -6,10 +6,14 @@ namespace wirewise {
 
 std::string_view name_of(const Weight& weight) {
     switch (weight.parameter->use) {
-        case ParameterUse::embedding: return "embedding weight";
-        case ParameterUse::head: return "head weight";
-        case ParameterUse::norm: return "norm weight";
-        default: return "weight";
+        case ParameterUse::embedding:
+            return "embedding weight";
+        case ParameterUse::head:
+            return "head weight";
+        case ParameterUse::norm:
+            return "norm weight";
+        default:
+            return "weight";
     }
 }
 
@@ -30,7 +34,8 @@ void WholeWeights::accumulate(WeightId weight, const Tensor& gradient, BufferId 
     const std::array<Use, 2> uses{context_.tape.storages.use(gradient, Access::read),
                                   Use{into, StorageId::none, Access::update}};
     context_.tape.storages.compute("accumulate weight gradient",
-                                   vector_kernel(w.rows, w.columns, 3 * gradient.bytes(), gradient.type), uses);
+                                   vector_kernel(w.rows, w.columns, 3 * gradient.bytes(), gradient.type),
+                                   uses);
 }
 
 }  // namespace wirewise

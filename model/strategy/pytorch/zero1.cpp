@@ -8,7 +8,8 @@ namespace wirewise {
 std::vector<std::vector<WeightId>> zero1_shares(const WeightTable& weights, int ranks) {
     std::vector<std::size_t> by_size(weights.size());
     std::iota(by_size.begin(), by_size.end(), std::size_t{0});
-    std::ranges::stable_sort(by_size, std::greater<>(), [&](std::size_t i) { return weights.all()[i].count(); });
+    std::ranges::stable_sort(by_size, std::greater<>(),
+                             [&](std::size_t i) { return weights.all()[i].count(); });
     std::vector<std::vector<WeightId>> shares(static_cast<std::size_t>(ranks));
     std::vector<std::int64_t> sizes(shares.size());
     for (const std::size_t i : by_size) {
