@@ -280,8 +280,9 @@ class KernelBinder {
     }
 
     Work elementwise(const Pointwise& kernel) {
-        const Values a = read_.next(), b = read_.next_if(read_.left() > 0),
-                     c = read_.next_if(read_.left() > 0);
+        const Values a = read_.next();
+        const Values b = read_.next_if(kernel.kind != PointwiseKind::fill_zero);
+        const Values c = read_.next_if(kernel.kind == PointwiseKind::add);
         switch (kernel.kind) {
             case PointwiseKind::fill_zero:
                 return [=] { std::fill_n(a.data, a.count, 0.0F); };
