@@ -15,6 +15,7 @@ class ProgramBuilder {
     explicit ProgramBuilder(Phase phase, FreeRule rule = FreeRule::after_join);
 
     StreamId stream(std::string_view name, StreamKind kind);
+    void set_axis_size(Axis axis, int ranks) { program_.axis_sizes[static_cast<std::size_t>(axis)] = ranks; }
 
     // Context of what follows.
     void at_layer(std::int32_t layer) { layer_ = layer; }
@@ -54,7 +55,7 @@ class ProgramBuilder {
     StepProgram finish() &&;
 
   private:
-    Operand whole(BufferId id, Access access) const { return {id, access, Bytes(0), program_.at(id).bytes}; }
+    Operand whole(BufferId id, Access access) const { return {id, access, false, Bytes(0), program_.at(id).bytes}; }
     BufferId add_buffer(Buffer buffer);
     OpId add_op(Payload payload, std::string_view name, StreamId stream, std::span<const Operand> operands);
     KernelId kernel_id(const Kernel& kernel);

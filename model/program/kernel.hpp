@@ -21,7 +21,8 @@ struct Gemm {
     DType type = DType::bf16;    // of both inputs
     DType result = DType::bf16;  // of C
     bool accumulate = false;     // adds to C instead of overwriting it
-    bool bias = false;           // forward: an extra read [n]; weight_gradient: also writes the bias gradient
+    bool bias = false;           // forward: an extra read [n]; weight_gradient: also writes the bias gradient [m]
+    bool addend = false;         // forward: an extra read [m, n] added to the result (the residual)
     bool operator==(const Gemm&) const = default;
 };
 
@@ -44,9 +45,8 @@ enum class PointwiseKind : std::uint8_t {
     position_add,         // x, position table -> x       (learned absolute positions)
     position_backward,    // dx -> position table gradient (accumulated)
     norm_forward,         // x, weight[, bias] -> y, rstd[, mean]
-    norm_residual_forward,  // x, delta, weight[, bias] -> sum = x + delta, y = norm(sum), rstd[, mean]
     norm_recompute,       // x, weight, rstd[, bias, mean] -> y
-    norm_backward,        // dy, x, weight, rstd[, mean], dresidual -> dx (= dresidual + norm's), dweight[, dbias] (accumulated)
+    norm_backward,        // dy, x, weight, rstd[, mean] -> dx += its share in place, dweight[, dbias]
     rope_forward,         // q, k in place
     rope_backward,        // dq, dk in place
     head_norm_forward,    // q (or k) per head in place, weight -> rstd
@@ -82,6 +82,7 @@ struct Pointwise {
     AccessClass access = AccessClass::vector;
     ActivationKind activation = ActivationKind::silu;  // of activation_*
     bool gated = true;                                 // of activation_*
+    bool accumulate = false;                           // adds to the weight gradients it writes
     std::int64_t rows = 0, columns = 0;
     Bytes traffic;  // read + written
     DType type = DType::bf16;

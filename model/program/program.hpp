@@ -3,6 +3,7 @@
 // later. Built by ProgramBuilder, judged by verify(), walked for memory, simulated for time, executed.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -74,17 +75,21 @@ struct Stream {
 
 enum class Access : std::uint8_t { read, write, update };  // update: reads and writes
 
-// A use of part of a buffer: bytes [offset, offset + bytes).
+// The mesh axis whose groups run a collective (see ParallelPlan's mesh).
+enum class Axis : std::uint8_t { replicate, shard, world };
+constexpr std::size_t kAxisCount = 3;
+std::string_view name_of(Axis axis);
+
+// A use of part of a buffer: bytes [offset, offset + bytes). With `own_share`, the rank's own equal share of that range
+// along the shard axis: rank r of n uses [offset + r * bytes / n, offset + (r + 1) * bytes / n). One program thus serves
+// all ranks; verify() takes the whole range.
 struct Operand {
     BufferId buffer{};
     Access access = Access::read;
+    bool own_share = false;
     Bytes offset;
     Bytes bytes;
 };
-
-// The mesh axis whose groups run the collective (see ParallelPlan's mesh).
-enum class Axis : std::uint8_t { replicate, shard, world };
-std::string_view name_of(Axis axis);
 
 struct Compute {
     KernelId kernel{};
@@ -162,6 +167,7 @@ struct StepProgram {
     std::vector<Op> ops;
     std::vector<Operand> operands;
     std::uint32_t event_count = 0;
+    std::array<int, kAxisCount> axis_sizes{1, 1, 1};  // ranks along each Axis
     std::shared_ptr<const void> texts;  // keeps interned names alive
 
     std::span<const Operand> operands_of(const Op& op) const {
