@@ -1,6 +1,7 @@
-// StepProgram: the ops of one training step of one rank, in host issue order. Its meaning is CUDA's own: list order is
-// issue order, a stream is a FIFO, a wait is an event. It holds ids only; pointers, streams and communicators are bound
-// later. Built by ProgramBuilder, judged by verify(), walked for memory, simulated for time, executed.
+// StepProgram: the ops of one training step of one rank, in host issue order. Its meaning is CUDA's own: list
+// order is issue order, a stream is a FIFO, a wait is an event. It holds ids only; pointers, streams and
+// communicators are bound later. Built by ProgramBuilder, judged by verify(), walked for memory, simulated
+// for time, executed.
 #pragma once
 
 #include <array>
@@ -32,6 +33,10 @@ constexpr std::size_t index_of(Id id) {
 
 // Which step of a plan's life a program is. Persistent buffers keep their ids through all phases of one plan.
 enum class Phase : std::uint8_t { load, first_step, second_step, steady_step, evaluation, save };
+std::string_view name_of(Phase phase);
+constexpr bool is_training_step(Phase phase) {
+    return phase == Phase::first_step || phase == Phase::second_step || phase == Phase::steady_step;
+}
 
 // "layer 3 / gate_up": `text` is a literal, or text interned by the builder and owned by the program.
 struct Name {
@@ -53,13 +58,15 @@ constexpr std::size_t kRoleCount = 8;
 std::string_view name_of(Role role);
 
 enum class Lifetime : std::uint8_t {
-    transient,   // allocated at its first use, freed after its last (and, for our runtime, once that use is joined)
-    persistent,  // allocated at its first use in the run, lives through later programs until a Release names it
+    transient,   // allocated at its first use, freed after its last (and, for our runtime, once that use is
+                 // joined)
+    persistent,  // allocated at its first use in the run, lives through later programs until a Release names
+                 // it
 };
 
 struct Buffer {
     Name name;
-    Bytes bytes;
+    Bytes bytes{};
     DType dtype = DType::bf16;
     Role role = Role::activation;
     Lifetime lifetime = Lifetime::transient;
@@ -67,6 +74,7 @@ struct Buffer {
 };
 
 enum class StreamKind : std::uint8_t { compute, communication, copy };
+std::string_view name_of(StreamKind kind);
 
 struct Stream {
     std::string_view name;
@@ -80,15 +88,15 @@ enum class Axis : std::uint8_t { replicate, shard, world };
 constexpr std::size_t kAxisCount = 3;
 std::string_view name_of(Axis axis);
 
-// A use of part of a buffer: bytes [offset, offset + bytes). With `own_share`, the rank's own equal share of that range
-// along the shard axis: rank r of n uses [offset + r * bytes / n, offset + (r + 1) * bytes / n). One program thus serves
-// all ranks; verify() takes the whole range.
+// A use of part of a buffer: bytes [offset, offset + bytes). With `own_share`, the rank's own equal share of
+// that range along the shard axis: rank r of n uses [offset + r * bytes / n, offset + (r + 1) * bytes / n).
+// One program thus serves all ranks; verify() takes the whole range.
 struct Operand {
     BufferId buffer{};
     Access access = Access::read;
     bool own_share = false;
-    Bytes offset;
-    Bytes bytes;
+    Bytes offset{};
+    Bytes bytes{};
 };
 
 struct Compute {
@@ -100,24 +108,25 @@ struct Collective {
     CollectiveKind kind = CollectiveKind::all_reduce;
     Axis axis = Axis::world;
     DType dtype = DType::bf16;
-    Bytes bytes;
+    Bytes bytes{};
     bool average = false;  // sum, then divide by the group's size
 };
 struct Send {
     Axis axis = Axis::world;
     std::int32_t peer_offset = 1;  // rank distance along the axis, cyclic
-    Bytes bytes;
+    Bytes bytes{};
 };
 struct Receive {
     Axis axis = Axis::world;
     std::int32_t peer_offset = -1;
-    Bytes bytes;
+    Bytes bytes{};
 };
 enum class MemorySpace : std::uint8_t { device, host };
+std::string_view name_of(MemorySpace space);
 // A transfer by a copy engine. Reads its first operand, writes its second; a host side has no buffer operand.
 struct Copy {
     MemorySpace from = MemorySpace::device, to = MemorySpace::device;
-    Bytes bytes;
+    Bytes bytes{};
 };
 struct Record {
     EventId event{};
@@ -129,8 +138,10 @@ struct Wait {
 struct Allocate {};
 // The runtime lets go of its operands here, although they were last used earlier. Ends a persistent buffer.
 struct Release {};
-// Work of the host alone that delays what it issues next.
+// Work of the host alone that delays what it issues next. synchronize: the host waits until the op's stream
+// has run dry.
 enum class HostWorkKind : std::uint8_t { hook, optimizer_loop, synchronize };
+std::string_view name_of(HostWorkKind kind);
 struct HostWork {
     HostWorkKind kind = HostWorkKind::hook;
     std::int32_t count = 1;
@@ -154,8 +165,8 @@ struct Op {
 
 // When a transient buffer may be reused.
 enum class FreeRule : std::uint8_t {
-    after_join,     // once its home stream has waited for its last use on any other stream (our runtime)
-    at_last_use,    // as soon as the host drops the last reference (PyTorch: the caching allocator's rule)
+    after_join,   // once its home stream has waited for its last use on any other stream (our runtime)
+    at_last_use,  // as soon as the host drops the last reference (PyTorch: the caching allocator's rule)
 };
 
 struct StepProgram {
@@ -168,7 +179,7 @@ struct StepProgram {
     std::vector<Operand> operands;
     std::uint32_t event_count = 0;
     std::array<int, kAxisCount> axis_sizes{1, 1, 1};  // ranks along each Axis
-    std::shared_ptr<const void> texts;  // keeps interned names alive
+    std::shared_ptr<const void> texts;                // keeps interned names alive
 
     std::span<const Operand> operands_of(const Op& op) const {
         return std::span(operands).subspan(op.first_operand, op.operand_count);
@@ -180,6 +191,9 @@ struct StepProgram {
 std::string to_text(const Name& name);
 // One line per op: id, stream, what, operands; the golden form of the tests.
 std::string to_text(const StepProgram& program);
+
+// The op's place in the step, for people: "backward, micro-batch 0, layer 31, down data gradient".
+std::string place_of(const Op& op);
 
 template <class... Handlers>
 struct Overloaded : Handlers... {

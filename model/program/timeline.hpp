@@ -1,5 +1,5 @@
-// The one result type of running a StepProgram: the simulator predicts one, an executor measures one, calibration joins
-// the two on the op's id.
+// The one result type of running a StepProgram: the simulator predicts one, an executor measures one,
+// calibration joins the two on the op's id.
 #pragma once
 
 #include <vector>

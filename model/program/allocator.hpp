@@ -1,0 +1,40 @@
+// Hands out addresses of one device's memory, as a runtime's allocator does.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "model/program/program.hpp"
+
+namespace wirewise {
+
+struct Block {
+    std::int64_t address = -1;  // -1: zero bytes need no memory
+    Bytes bytes;                // what the runtime's own counter adds for it: at least the bytes asked for
+    std::uint32_t handle = 0;   // the allocator's
+};
+
+class Allocator {
+  public:
+    virtual ~Allocator() = default;
+    // `pool`: the stream whose memory it comes from; pools never share.
+    virtual Block allocate(Bytes bytes, StreamId pool, Lifetime lifetime) = 0;
+    virtual void free(const Block& block) = 0;
+    virtual Bytes allocated() const = 0;  // sum of the blocks handed out
+    virtual Bytes reserved() const = 0;   // held from the driver
+};
+
+// Our own runtime: persistent buffers and each stream's transients have a region of their own; inside a
+// region best fit, aligned to 512 bytes, freed neighbours merge. A region is as large as the highest offset
+// ever used in it; reserved is the sum. Addresses are offsets within the region. Why regions: memory freed
+// under FreeRule::after_join is safe for later work of its home stream only.
+std::unique_ptr<Allocator> make_arena();
+
+// PyTorch's CUDA caching allocator at its defaults (c10/cuda/CUDACachingAllocator.cpp, 2.11: no expandable
+// segments, no maximum split size, no garbage collection). With a limit, cached segments go back to the
+// driver before reserved exceeds it; when that does not help it goes on, so that reserved > limit means out
+// of memory, and by how much.
+std::unique_ptr<Allocator> make_caching_allocator(std::optional<Bytes> limit = {});
+
+}  // namespace wirewise
