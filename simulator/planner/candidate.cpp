@@ -61,7 +61,9 @@ ParallelPlan plan_for(const Question& question, Strategy strategy, int ranks) {
 }
 
 Candidate judge(const Question& question, const ParallelPlan& plan, const Site& site) {
-    Candidate candidate{.plan = plan, .gpus = site.gpus()};
+    Candidate candidate;
+    candidate.plan = plan;
+    candidate.gpus = site.gpus();
     candidate.estimate = estimate(question.model, plan, site);
     candidate.states = states_of(question.model.parameters(), plan);
     candidate.limit = site.memory_limit();

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "model/cost/kernel_time.hpp"
 #include "model/strategy/lower.hpp"
-#include "simulator/planner/flops.hpp"
 
 namespace wirewise {
 
@@ -34,6 +32,7 @@ RuntimeMemory runtime_memory(const StepProgram& program, const Site& site, const
 }
 
 void add_kernel(Estimate& estimate, const Kernel& kernel, Seconds seconds) {
+    estimate.executed += flops_of(kernel);
     if (std::holds_alternative<Gemm>(kernel))
         estimate.gemm += seconds;
     else if (std::holds_alternative<Attention>(kernel))
@@ -45,7 +44,7 @@ void add_kernel(Estimate& estimate, const Kernel& kernel, Seconds seconds) {
 void add_collective(std::vector<CollectiveUse>& uses, const Collective& call, Seconds seconds, const Wires& wires) {
     auto use = std::find_if(uses.begin(), uses.end(),
                             [&](const auto& other) { return other.kind == call.kind && other.axis == call.axis; });
-    if (use == uses.end()) use = uses.insert(uses.end(), {call.kind, call.axis});
+    if (use == uses.end()) use = uses.insert(uses.end(), CollectiveUse{.kind = call.kind, .axis = call.axis, .bytes = {}, .seconds = {}, .link = {}, .busbw = {}});
     const CollectivePrice price = wires.of(call.axis).price(call.kind, call.bytes);
     use->calls += 1;
     use->bytes += call.bytes;
@@ -96,7 +95,6 @@ Estimate estimate(const Transformer& model, const ParallelPlan& plan, const Site
     const Timeline timeline = simulate(steady, site.profile(), wires);
     estimate.time = summarize(steady, timeline);
     attribute(estimate, steady, timeline, wires);
-    estimate.executed = executed_flops(steady);
     return estimate;
 }
 
