@@ -1,0 +1,195 @@
+#include "model/strategy/native/block.hpp"
+
+namespace wirewise {
+
+// Registration order: pre and post norms interleave where a family has both (Gemma 2 and 3); OLMo 2 has only post norms.
+BlockEmitter::NormIndex BlockEmitter::norm_index(Unit unit) const {
+    const Layer& layer = layer_of(unit);
+    if (layer.pre_norms && layer.post_norms) return {.attention = 0, .mlp = 2, .attention_post = 1, .mlp_post = 3};
+    return {};
+}
+
+bool BlockEmitter::one_norm_for_both(Unit unit) const {
+    return layer_of(unit).parallel_block && context_.layout.of(unit).norm_count() < 2;
+}
+
+BufferId BlockEmitter::activation(std::string_view name) {
+    const DType type = context_.compute_type();
+    return context_.build().transient(name, bytes_of(context_.tokens() * context_.model().hidden, type), type,
+                                      Role::activation, context_.streams.compute);
+}
+
+void BlockEmitter::add(BufferId a, BufferId b, BufferId sum) {
+    ProgramBuilder& build = context_.build();
+    build.compute(context_.streams.compute, "residual",
+                  elementwise_kernel(PointwiseKind::add, context_.tokens() * context_.model().hidden, 3,
+                                     context_.compute_type()),
+                  {build.read(a), build.read(b), build.write(sum)});
+}
+
+BufferId BlockEmitter::attention_forward(Unit unit, Saved& saved) {
+    ProgramBuilder& build = context_.build();
+    const Layer& layer = layer_of(unit);
+    BufferId input = saved.input;
+    if (layer.pre_norms) {
+        saved.attention_norm = norms_.forward("attention norm", unit, norm_index(unit).attention, saved.input);
+        input = saved.attention_norm.output;
+    }
+    const BufferId sum = activation("residual after attention");
+    if (!layer.post_norms) {
+        saved.attention = attention_.forward(unit, input, build.write(sum), build.read(saved.input));
+        return sum;
+    }
+    const BufferId result = activation("attention result");
+    saved.attention = attention_.forward(unit, input, build.write(result), std::nullopt);
+    saved.attention_post_norm =
+        norms_.forward("attention post norm", unit, norm_index(unit).attention_post, result);
+    add(saved.input, saved.attention_post_norm.output, sum);
+    return sum;
+}
+
+void BlockEmitter::feed_forward(Unit unit, Saved& saved, BufferId input, Operand y, std::optional<Operand> addend) {
+    if (layer_of(unit).mlp.routed())
+        saved.experts = experts_.forward(unit, input, y, addend);
+    else
+        saved.mlp = mlp_.forward(mlp_.dense(unit), input, y, addend);
+}
+
+// `x` is what the MLP's norm reads; the residual is saved.middle. Without `down_too`, stops before the last GEMM of a
+// dense MLP, whose result a recomputation does not need.
+BufferId BlockEmitter::mlp_forward(Unit unit, Saved& saved, BufferId x, bool down_too) {
+    ProgramBuilder& build = context_.build();
+    const Layer& layer = layer_of(unit);
+    BufferId input = x;
+    if (one_norm_for_both(unit)) {
+        input = saved.attention_norm.output;
+    } else if (layer.pre_norms) {
+        saved.mlp_norm = norms_.forward("mlp norm", unit, norm_index(unit).mlp, x);
+        input = saved.mlp_norm.output;
+    }
+    if (!down_too && !layer.post_norms && !layer.mlp.routed()) {
+        saved.mlp = mlp_.forward_to_product(mlp_.dense(unit), input);
+        return saved.middle;
+    }
+    const BufferId sum = activation("residual after mlp");
+    if (!layer.post_norms) {
+        feed_forward(unit, saved, input, build.write(sum), build.read(saved.middle));
+        return sum;
+    }
+    const BufferId result = activation("mlp result");
+    feed_forward(unit, saved, input, build.write(result), std::nullopt);
+    saved.mlp_post_norm = norms_.forward("mlp post norm", unit, norm_index(unit).mlp_post, result);
+    if (down_too) add(saved.middle, saved.mlp_post_norm.output, sum);
+    return sum;
+}
+
+BufferId BlockEmitter::forward(std::int32_t layer, BufferId x) {
+    const Unit unit{layer};
+    Saved& saved = saved_of(unit);
+    saved = {.input = x};
+    saved.middle = attention_forward(unit, saved);
+    return mlp_forward(unit, saved, layer_of(unit).parallel_block ? x : saved.middle, true);
+}
+
+void BlockEmitter::recompute_all(Unit unit, Saved& saved) {
+    saved = {.input = saved.input};
+    saved.middle = attention_forward(unit, saved);
+    mlp_forward(unit, saved, layer_of(unit).parallel_block ? saved.input : saved.middle, false);
+}
+
+void BlockEmitter::recompute_mlp(Unit unit, Saved& saved) {
+    const Recompute mode = context_.plan().recompute;
+    const Layer& layer = layer_of(unit);
+    if (mode == Recompute::none || mode == Recompute::full || layer.mlp.routed()) return;
+    BufferId input = saved.mlp.input;
+    if (layer.pre_norms && !one_norm_for_both(unit)) {
+        norms_.recompute("mlp norm", unit, norm_index(unit).mlp, saved.mlp_norm);
+        input = saved.mlp_norm.output;
+    } else if (one_norm_for_both(unit)) {
+        norms_.recompute("attention norm", unit, norm_index(unit).attention, saved.attention_norm);
+        input = saved.attention_norm.output;
+    }
+    if (mode == Recompute::selective)
+        saved.mlp = mlp_.forward_to_product(mlp_.dense(unit), input);
+    else
+        mlp_.recompute_product(mlp_.dense(unit), saved.mlp);
+    saved.mlp.input = input;
+}
+
+void BlockEmitter::recompute_attention(Unit unit, Saved& saved) {
+    const Recompute mode = context_.plan().recompute;
+    if (mode == Recompute::none || mode == Recompute::full) return;
+    if (layer_of(unit).pre_norms && !one_norm_for_both(unit)) {
+        norms_.recompute("attention norm", unit, norm_index(unit).attention, saved.attention_norm);
+    }
+    if (layer_of(unit).pre_norms) saved.attention.projection.input = saved.attention_norm.output;
+    attention_.recompute_heads(unit, saved.attention);
+}
+
+void BlockEmitter::feed_forward_backward(Unit unit, Saved& saved, Operand dy, Operand dx) {
+    if (layer_of(unit).mlp.routed())
+        experts_.backward(unit, saved.experts, dy, dx);
+    else
+        mlp_.backward(mlp_.dense(unit), saved.mlp, dy, dx);
+}
+
+void BlockEmitter::mlp_backward(Unit unit, Saved& saved, BufferId dx) {
+    ProgramBuilder& build = context_.build();
+    const Layer& layer = layer_of(unit);
+    BufferId dresult = dx;
+    if (layer.post_norms) {
+        dresult = activation("mlp result gradient");
+        norms_.backward("mlp post norm", unit, norm_index(unit).mlp_post, saved.mlp_post_norm, build.read(dx),
+                        build.write(dresult));
+    }
+    recompute_mlp(unit, saved);
+    if (!layer.pre_norms) return feed_forward_backward(unit, saved, build.read(dresult), build.update(dx));
+    const BufferId dnormed = activation("normed gradient");
+    feed_forward_backward(unit, saved, build.read(dresult), build.write(dnormed));
+    norms_.backward("mlp norm", unit, norm_index(unit).mlp, saved.mlp_norm, build.read(dnormed), build.update(dx));
+}
+
+void BlockEmitter::attention_backward(Unit unit, Saved& saved, BufferId dx) {
+    ProgramBuilder& build = context_.build();
+    const Layer& layer = layer_of(unit);
+    BufferId dresult = dx;
+    if (layer.post_norms) {
+        dresult = activation("attention result gradient");
+        norms_.backward("attention post norm", unit, norm_index(unit).attention_post, saved.attention_post_norm,
+                        build.read(dx), build.write(dresult));
+    }
+    recompute_attention(unit, saved);
+    if (!layer.pre_norms) return attention_.backward(unit, saved.attention, build.read(dresult), build.update(dx));
+    const BufferId dnormed = activation("normed gradient");
+    attention_.backward(unit, saved.attention, build.read(dresult), build.write(dnormed));
+    norms_.backward("attention norm", unit, norm_index(unit).attention, saved.attention_norm, build.read(dnormed),
+                    build.update(dx));
+}
+
+// Both sub-layers read the gradient of the output before either norm adds to it.
+void BlockEmitter::parallel_backward(Unit unit, Saved& saved, BufferId dx) {
+    ProgramBuilder& build = context_.build();
+    const bool shared = one_norm_for_both(unit);
+    const BufferId dnormed = activation("normed gradient");
+    recompute_mlp(unit, saved);
+    feed_forward_backward(unit, saved, build.read(dx), build.write(dnormed));
+    recompute_attention(unit, saved);
+    const BufferId dattention = shared ? dnormed : activation("attention normed gradient");
+    attention_.backward(unit, saved.attention, build.read(dx),
+                        shared ? build.update(dattention) : build.write(dattention));
+    if (!shared)
+        norms_.backward("mlp norm", unit, norm_index(unit).mlp, saved.mlp_norm, build.read(dnormed), build.update(dx));
+    norms_.backward("attention norm", unit, norm_index(unit).attention, saved.attention_norm,
+                    build.read(dattention), build.update(dx));
+}
+
+void BlockEmitter::backward(std::int32_t layer, BufferId dx) {
+    const Unit unit{layer};
+    Saved& saved = saved_of(unit);
+    if (context_.plan().recompute == Recompute::full) recompute_all(unit, saved);
+    if (layer_of(unit).parallel_block) return parallel_backward(unit, saved, dx);
+    mlp_backward(unit, saved, dx);
+    attention_backward(unit, saved, dx);
+}
+
+}  // namespace wirewise
