@@ -110,6 +110,7 @@ void write(const Report& report, const OutputOptions& output) {
     const Format format = format_from(output.format, terminal);
     if (!output.quiet)
         for (const auto& warning : report.warnings) std::fprintf(stderr, "wirewise: warning: %s\n", warning.c_str());
+    for (const auto& error : report.errors) complain(0, error);
     const std::string text = render(report, format, terminal);
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);

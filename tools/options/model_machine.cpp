@@ -4,12 +4,10 @@
 
 namespace wirewise {
 
-void ModelOptions::add_to(CLI::App& command, bool positional) {
-    command.add_option(positional ? "MODEL,--model" : "--model", model,
-                       "a Hugging Face config.json, a folder holding one, or a built-in name")
-        ->required()
-        ->group("Model");
+CLI::Option* ModelOptions::add_to(CLI::App& command, bool positional) {
     command.add_option("--set", set, "KEY=VALUE: override a key of the config")->group("Model")->take_all()->expected(1);
+    return command.add_option(positional ? "MODEL,--model" : "--model", model, "a Hugging Face config.json, a folder holding one, or a built-in name")
+        ->group("Model");
 }
 
 void MachineOptions::add_to(CLI::App& command, bool choose_gpus) {

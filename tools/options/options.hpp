@@ -8,6 +8,7 @@
 
 namespace CLI {
 class App;
+class Option;
 }
 
 namespace wirewise {
@@ -15,7 +16,7 @@ namespace wirewise {
 struct ModelOptions {
     std::string model;
     std::vector<std::string> set;  // key=value
-    void add_to(CLI::App& command, bool positional = false);
+    CLI::Option* add_to(CLI::App& command, bool positional = false);  // returns the option that names the model
 };
 
 struct MachineOptions {

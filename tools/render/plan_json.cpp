@@ -1,5 +1,6 @@
 #include "tools/render/plan_json.hpp"
 
+#include "tools/render/model_report.hpp"
 #include "tools/render/money.hpp"
 
 namespace wirewise {
@@ -112,13 +113,6 @@ Json mesh_json(const Mesh& mesh) {
 }
 
 }  // namespace
-
-Json model_json(const Transformer& model) {
-    Json keys = Json::array();
-    for (const DefaultedKey& key : model.defaulted_keys) keys.push_back({{"key", key.key}, {"value", key.value}, {"from", key.from}});
-    return {{"name", model.name}, {"model_type", model.model_type}, {"parameters", model.parameters()},
-            {"active_parameters", model.active_parameters()}, {"defaulted_keys", keys}, {"notes", model.notes}};
-}
 
 Json candidate_json(const Candidate& candidate, const Inputs& inputs) {
     Json json{{"strategy", name_of(candidate.plan.strategy)},

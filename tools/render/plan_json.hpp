@@ -7,7 +7,6 @@ namespace wirewise {
 
 Json plan_document(const Inputs& inputs, const Answer& answer);
 Json candidate_json(const Candidate& candidate, const Inputs& inputs);
-Json model_json(const Transformer& model);  // parameters, active_parameters, defaulted_keys, notes
 Json memory_breakdown_json(const Estimate& estimate);  // rows that add up to the peak
 
 }  // namespace wirewise

@@ -25,6 +25,7 @@ struct Report {
     std::string records;              // the array of the document that --format csv writes, one object a line
     std::vector<std::string> after;   // sentences below
     std::vector<std::string> warnings;  // to standard error
+    std::vector<std::string> errors;    // to standard error even when told to be quiet
     int exit_code = 0;
 };
 
