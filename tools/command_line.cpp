@@ -1,5 +1,6 @@
 #include "tools/command_line.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 
@@ -66,9 +67,9 @@ void CommandLine::answer(CLI::App& command, const OutputOptions& output, std::fu
 
 // An unknown command is named before CLI11 complains that none was given.
 void CommandLine::parse(int argc, const char* const* argv) {
-    if (argc > 1 && argv[1][0] != '-' && !app_->get_subcommand_no_throw(argv[1]))
-        throw InputError("wirewise", fmt::format("unknown command \"{}\"", argv[1]),
-                         remedy_for(argv[1], command_names(*app_), "wirewise"));
+    const auto names = command_names(*app_);
+    if (argc > 1 && argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end())
+        throw InputError("wirewise", fmt::format("unknown command \"{}\"", argv[1]), remedy_for(argv[1], names, "wirewise"));
     app_->parse(argc, argv);
 }
 

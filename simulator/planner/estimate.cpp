@@ -18,15 +18,15 @@ MemoryWalk walk_for(Runtime runtime) {
 }
 
 // One communicator per axis that a strategy uses and that has more than one rank.
-RuntimeMemory runtime_memory(const StepProgram& program, const Site& site, const Wires& wires) {
-    RuntimeMemory memory{site.profile().context_bytes, Bytes(0), ""};
+RuntimeMemory runtime_memory(const StepProgram& program, const RuntimeCosts& costs, const Wires& wires) {
+    RuntimeMemory memory{costs.context_bytes, Bytes(0), ""};
     std::array<bool, 3> seen{};
     for (const Op& op : program.ops) {
         const auto* call = std::get_if<Collective>(&op.payload);
         if (!call || std::exchange(seen[index_of(call->axis)], true)) continue;
         memory.transport = std::string(wires.of(call->axis).price(call->kind, call->bytes).transport);
-        const auto held = site.profile().communicator_bytes.find(memory.transport);
-        if (held != site.profile().communicator_bytes.end()) memory.communicators += held->second;
+        const auto held = costs.communicator_bytes.find(memory.transport);
+        if (held != costs.communicator_bytes.end()) memory.communicators += held->second;
     }
     return memory;
 }
@@ -77,7 +77,7 @@ Estimate walked(const Transformer& model, const ParallelPlan& plan, const Site& 
         estimate.reserved = std::max(estimate.reserved, estimate.phases.back().peak.reserved);
     }
     estimate.peak = walk.peak();
-    estimate.runtime = runtime_memory(steady, site, wires);
+    estimate.runtime = runtime_memory(steady, site.profile().runtime(name_of(plan.runtime)), wires);
     return estimate;
 }
 
@@ -88,11 +88,15 @@ Estimate estimate_memory(const Transformer& model, const ParallelPlan& plan, con
     return walked(model, plan, site, site.wires(plan.mesh), steady);
 }
 
+Timeline simulate_on(const Site& site, const ParallelPlan& plan, const StepProgram& program) {
+    return simulate(program, site.profile(), site.wires(plan.mesh), site.profile().runtime(name_of(plan.runtime)));
+}
+
 Estimate estimate(const Transformer& model, const ParallelPlan& plan, const Site& site) {
     const Wires wires = site.wires(plan.mesh);
     StepProgram steady;
     Estimate estimate = walked(model, plan, site, wires, steady);
-    const Timeline timeline = simulate(steady, site.profile(), wires);
+    const Timeline timeline = simulate_on(site, plan, steady);
     estimate.time = summarize(steady, timeline);
     attribute(estimate, steady, timeline, wires);
     return estimate;

@@ -52,6 +52,9 @@ struct Estimate {
 // Throws InputError when the runtime has no such strategy.
 Estimate estimate(const Transformer& model, const ParallelPlan& plan, const Site& site);
 
+// The step alone, timed on this site.
+Timeline simulate_on(const Site& site, const ParallelPlan& plan, const StepProgram& program);
+
 // Memory alone: for searches that look at many plans.
 Estimate estimate_memory(const Transformer& model, const ParallelPlan& plan, const Site& site);
 

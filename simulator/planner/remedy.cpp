@@ -63,7 +63,7 @@ void more_sharding(std::vector<Change>& changes, const Question& question, const
 
 // All GPUs of the machine, for a plan that uses fewer.
 void more_gpus(std::vector<Change>& changes, const Question& question, const Candidate& candidate) {
-    const int all = static_cast<int>(question.machine.gpus.size());
+    const int all = question.machine.gpu_count();
     const ParallelPlan& plan = candidate.plan;
     if (all <= plan.mesh.world() || question.machine.servers > 1 || plan.strategy == Strategy::ddp || question.global_batch) return;
     const Strategy strategy = plan.strategy == Strategy::single || plan.strategy == Strategy::hsdp ? Strategy::fsdp : plan.strategy;

@@ -25,7 +25,7 @@ class Site {
     const CostProfile& profile() const { return profile_; }
     const std::vector<int>& gpus() const { return gpus_; }
     int ranks() const { return static_cast<int>(gpus_.size()); }
-    const GpuModel& gpu() const { return *machine_.gpus[static_cast<std::size_t>(gpus_.front())].model; }
+    const GpuModel& gpu() const { return *machine_.gpu(gpus_.front()).model; }
     Bytes memory_limit() const { return gpu().memory_total; }
 
     // Pricers of the axes along which this mesh has more than one rank.

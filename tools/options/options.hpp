@@ -20,11 +20,12 @@ struct ModelOptions {
 };
 
 struct MachineOptions {
+    static constexpr int kAllGpus = -1;
     std::string machine, gpu, fabric;
     std::vector<std::string> set_machine;  // /json/pointer=value
     std::vector<std::string> without;
     int nodes = 1;
-    int gpus = 0;         // per node; 0: all
+    int gpus = kAllGpus;  // per node
     std::string gpu_ids;  // "0,1,4,5"
     std::vector<std::string> nccl_env;
     void add_to(CLI::App& command, bool choose_gpus = true);
