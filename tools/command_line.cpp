@@ -1,13 +1,13 @@
 #include "tools/command_line.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <new>
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 #include "model/units/error.hpp"
 #include "tools/near_names.hpp"
@@ -32,7 +32,8 @@ std::vector<std::string> command_names(const CLI::App& app) {
     return names;
 }
 
-std::string remedy_for(std::string_view word, const std::vector<std::string>& names, const std::string& place) {
+std::string remedy_for(std::string_view word, const std::vector<std::string>& names,
+                       const std::string& place) {
     const std::string near = did_you_mean(word, names);
     return near.empty() ? place + " --help lists what there is" : near;
 }
@@ -45,7 +46,8 @@ int complain(int code, const std::string& message) {
 }  // namespace
 
 CommandLine::CommandLine()
-    : app_(std::make_unique<CLI::App>("Which training strategy, on which GPUs, over which wires?", "wirewise")) {
+    : app_(std::make_unique<CLI::App>("Which training strategy, on which GPUs, over which wires?",
+                                      "wirewise")) {
     app_->set_version_flag("--version", "wirewise " WIREWISE_VERSION);
     app_->require_subcommand(1);
     app_->get_formatter()->column_width(36);
@@ -69,7 +71,8 @@ void CommandLine::answer(CLI::App& command, const OutputOptions& output, std::fu
 void CommandLine::parse(int argc, const char* const* argv) {
     const auto names = command_names(*app_);
     if (argc > 1 && argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end())
-        throw InputError("wirewise", fmt::format("unknown command \"{}\"", argv[1]), remedy_for(argv[1], names, "wirewise"));
+        throw InputError("wirewise", fmt::format("unknown command \"{}\"", argv[1]),
+                         remedy_for(argv[1], names, "wirewise"));
     app_->parse(argc, argv);
 }
 
@@ -77,12 +80,16 @@ std::string CommandLine::explain(const CLI::ParseError& error) const {
     const CLI::App* command = app_->get_subcommands().empty() ? app_.get() : app_->get_subcommands().front();
     const std::string place = command == app_.get() ? "wirewise" : "wirewise " + command->get_name();
     const auto extras = app_->remaining(true);
-    for (const auto& extra : extras) {  // an unknown option explains more than what CLI11 found missing because of it
+    for (const auto& extra :
+         extras) {  // an unknown option explains more than what CLI11 found missing because of it
         if (!extra.starts_with("-")) continue;
         const std::string word = extra.substr(0, extra.find('='));
-        return fmt::format("{}: unknown option \"{}\"; {}", place, word, remedy_for(word, option_names(*command), place));
+        return fmt::format("{}: unknown option \"{}\"; {}", place, word,
+                           remedy_for(word, option_names(*command), place));
     }
-    if (!extras.empty()) return fmt::format("{}: unexpected word \"{}\"; {} --help lists what there is", place, extras.front(), place);
+    if (!extras.empty())
+        return fmt::format("{}: unexpected word \"{}\"; {} --help lists what there is", place, extras.front(),
+                           place);
     return fmt::format("{}: {}; {} --help says more", place, error.what(), place);
 }
 
@@ -97,12 +104,17 @@ int CommandLine::run(int argc, const char* const* argv) {
     } catch (const InputError& error) {
         return complain(kBadInput, error.what());
     } catch (const OverflowError& error) {
-        return complain(kBadInput, fmt::format("a quantity leaves the range that can be computed ({}); use a smaller model, "
-                                               "batch or sequence", error.what()));
+        return complain(
+            kBadInput,
+            fmt::format("a quantity leaves the range that can be computed ({}); use a smaller model, "
+                        "batch or sequence",
+                        error.what()));
     } catch (const std::bad_alloc&) {
-        return complain(kBadInput, "this question needs more memory than there is; use a smaller model or batch");
+        return complain(kBadInput,
+                        "this question needs more memory than there is; use a smaller model or batch");
     } catch (const std::exception& error) {
-        return complain(kFault, fmt::format("{} (a fault of wirewise: please report it with the command)", error.what()));
+        return complain(
+            kFault, fmt::format("{} (a fault of wirewise: please report it with the command)", error.what()));
     }
 }
 
@@ -110,7 +122,8 @@ void write(const Report& report, const OutputOptions& output) {
     const bool terminal = isatty(STDOUT_FILENO) == 1;
     const Format format = format_from(output.format, terminal);
     if (!output.quiet)
-        for (const auto& warning : report.warnings) std::fprintf(stderr, "wirewise: warning: %s\n", warning.c_str());
+        for (const auto& warning : report.warnings)
+            std::fprintf(stderr, "wirewise: warning: %s\n", warning.c_str());
     for (const auto& error : report.errors) complain(0, error);
     const std::string text = render(report, format, terminal);
     std::fwrite(text.data(), 1, text.size(), stdout);

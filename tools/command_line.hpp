@@ -1,5 +1,6 @@
-// The command line: parses, runs the chosen command, writes its report, and turns every failure into one clear message and
-// an exit code (0 done, 1 a fault of ours, 2 bad usage or input, 3 nothing fits or a limit is not met, 130 interrupted).
+// The command line: parses, runs the chosen command, writes its report, and turns every failure into one
+// clear message and an exit code (0 done, 1 a fault of ours, 2 bad usage or input, 3 nothing fits or a limit
+// is not met, 130 interrupted).
 #pragma once
 
 #include <functional>
@@ -23,8 +24,8 @@ class CommandLine {
 
     // A new command, to which option groups are added.
     CLI::App& add(const std::string& name, const std::string& description);
-    // What the command does once its options are parsed: makes a report, which is written as `output` says. The function
-    // keeps the option values alive (capture them by shared pointer).
+    // What the command does once its options are parsed: makes a report, which is written as `output` says.
+    // The function keeps the option values alive (capture them by shared pointer).
     void answer(CLI::App& command, const OutputOptions& output, std::function<Report()> question);
 
     // Parses and runs; returns the exit code and never throws.

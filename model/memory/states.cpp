@@ -9,13 +9,16 @@ constexpr std::int64_t share(std::int64_t count, int ranks) { return (count + ra
 }  // namespace
 
 Bytes optimizer_state_bytes(std::int64_t count, OptimizerKind kind, DType state) {
-    constexpr std::int64_t kBlock = 256;  // values that share one fp32 scale (bitsandbytes' block-wise quantisation)
+    constexpr std::int64_t kBlock =
+        256;  // values that share one fp32 scale (bitsandbytes' block-wise quantisation)
     switch (kind) {
         case OptimizerKind::adamw_fused:
-        case OptimizerKind::adamw_foreach: return bytes_of(count, state) * 2;
+        case OptimizerKind::adamw_foreach:
+            return bytes_of(count, state) * 2;
         case OptimizerKind::adamw_8bit:
             return (bytes_of(count, DType::int8) + bytes_of(share(count, kBlock), DType::fp32)) * 2;
-        case OptimizerKind::sgd: return Bytes(0);  // without momentum
+        case OptimizerKind::sgd:
+            return Bytes(0);  // without momentum
     }
     return Bytes(0);
 }

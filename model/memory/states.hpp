@@ -1,5 +1,5 @@
-// Closed forms of what a plan keeps between steps, per GPU. They are bounds and oracles of the memory walk, never its
-// substitute: the walk's persistent buffers equal them up to shard padding.
+// Closed forms of what a plan keeps between steps, per GPU. They are bounds and oracles of the memory walk,
+// never its substitute: the walk's persistent buffers equal them up to shard padding.
 #pragma once
 
 #include <cstdint>

@@ -29,8 +29,11 @@ Answer answer(const Question& question) {
     for (const Strategy strategy : question.strategies) {
         report(question, answer.candidates.size() + 1, name_of(strategy));
         const Site& site = strategy == Strategy::single ? one : everywhere;
-        Candidate candidate = strategy == Strategy::single ? single : judge(question, plan_for(question, strategy, site.ranks()), site);
-        candidate.throughput.speedup_over_single = candidate.throughput.tokens_per_second / answer.single.tokens_per_second;
+        Candidate candidate = strategy == Strategy::single
+                                  ? single
+                                  : judge(question, plan_for(question, strategy, site.ranks()), site);
+        candidate.throughput.speedup_over_single =
+            candidate.throughput.tokens_per_second / answer.single.tokens_per_second;
         if (candidate.fits != Fit::yes) candidate.remedies = remedies_for(question, candidate, site);
         answer.candidates.push_back(std::move(candidate));
     }

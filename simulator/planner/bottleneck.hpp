@@ -7,8 +7,8 @@
 
 namespace wirewise {
 
-// "all_gather over NVLink GPU0-GPU1: 61 % of the step is exposed communication", "compute: matrix products 52 %, ...",
-// "host: ...".
+// "all_gather over NVLink GPU0-GPU1: 61 % of the step is exposed communication", "compute: matrix products 52
+// %, ...", "host: ...".
 std::string bottleneck_of(const Estimate& estimate);
 
 }  // namespace wirewise

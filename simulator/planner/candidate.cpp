@@ -54,8 +54,10 @@ ParallelPlan plan_for(const Question& question, Strategy strategy, int ranks) {
     if (!question.global_batch) return plan;
     const std::int64_t together = plan.micro_batch * ranks;
     if (*question.global_batch % together != 0)
-        throw InputError("--global-batch", fmt::format("{} is not a multiple of micro-batch x GPUs = {}", *question.global_batch, together),
-                         fmt::format("write for example {}", (*question.global_batch / together + 1) * together));
+        throw InputError(
+            "--global-batch",
+            fmt::format("{} is not a multiple of micro-batch x GPUs = {}", *question.global_batch, together),
+            fmt::format("write for example {}", (*question.global_batch / together + 1) * together));
     plan.gradient_accumulation = *question.global_batch / together;
     return plan;
 }

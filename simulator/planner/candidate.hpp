@@ -5,7 +5,8 @@
 
 namespace wirewise {
 
-// The plan of a strategy for this many ranks: mesh, accumulation from the global batch. Throws InputError when it cannot be.
+// The plan of a strategy for this many ranks: mesh, accumulation from the global batch. Throws InputError
+// when it cannot be.
 ParallelPlan plan_for(const Question& question, Strategy strategy, int ranks);
 
 Candidate judge(const Question& question, const ParallelPlan& plan, const Site& site);

@@ -9,8 +9,8 @@ namespace wirewise {
 
 namespace {
 
-// The steps at which the peak of a training run can fall: states appear in the first, buckets and optimizer states are
-// complete from the second on.
+// The steps at which the peak of a training run can fall: states appear in the first, buckets and optimizer
+// states are complete from the second on.
 constexpr std::array kWalkedPhases{Phase::load, Phase::first_step, Phase::second_step, Phase::steady_step};
 
 MemoryWalk walk_for(Runtime runtime) {
@@ -41,10 +41,16 @@ void add_kernel(Estimate& estimate, const Kernel& kernel, Seconds seconds) {
         estimate.pointwise += seconds;
 }
 
-void add_collective(std::vector<CollectiveUse>& uses, const Collective& call, Seconds seconds, const Wires& wires) {
-    auto use = std::find_if(uses.begin(), uses.end(),
-                            [&](const auto& other) { return other.kind == call.kind && other.axis == call.axis; });
-    if (use == uses.end()) use = uses.insert(uses.end(), CollectiveUse{.kind = call.kind, .axis = call.axis, .bytes = {}, .seconds = {}, .link = {}, .busbw = {}});
+void add_collective(std::vector<CollectiveUse>& uses, const Collective& call, Seconds seconds,
+                    const Wires& wires) {
+    auto use = std::find_if(uses.begin(), uses.end(), [&](const auto& other) {
+        return other.kind == call.kind && other.axis == call.axis;
+    });
+    if (use == uses.end())
+        use = uses.insert(
+            uses.end(),
+            CollectiveUse{
+                .kind = call.kind, .axis = call.axis, .bytes = {}, .seconds = {}, .link = {}, .busbw = {}});
     const CollectivePrice price = wires.of(call.axis).price(call.kind, call.bytes);
     use->calls += 1;
     use->bytes += call.bytes;
@@ -68,7 +74,8 @@ void attribute(Estimate& estimate, const StepProgram& program, const Timeline& t
                      [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
 }
 
-Estimate walked(const Transformer& model, const ParallelPlan& plan, const Site& site, const Wires& wires, StepProgram& steady) {
+Estimate walked(const Transformer& model, const ParallelPlan& plan, const Site& site, const Wires& wires,
+                StepProgram& steady) {
     Estimate estimate;
     MemoryWalk walk = walk_for(plan.runtime);
     for (const Phase phase : kWalkedPhases) {
@@ -89,7 +96,8 @@ Estimate estimate_memory(const Transformer& model, const ParallelPlan& plan, con
 }
 
 Timeline simulate_on(const Site& site, const ParallelPlan& plan, const StepProgram& program) {
-    return simulate(program, site.profile(), site.wires(plan.mesh), site.profile().runtime(name_of(plan.runtime)));
+    return simulate(program, site.profile(), site.wires(plan.mesh),
+                    site.profile().runtime(name_of(plan.runtime)));
 }
 
 Estimate estimate(const Transformer& model, const ParallelPlan& plan, const Site& site) {

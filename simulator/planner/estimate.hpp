@@ -14,8 +14,8 @@ namespace wirewise {
 
 // What a process holds outside its allocator.
 struct RuntimeMemory {
-    Bytes context;        // CUDA context and libraries
-    Bytes communicators;  // NCCL buffers, all communicators together
+    Bytes context;          // CUDA context and libraries
+    Bytes communicators;    // NCCL buffers, all communicators together
     std::string transport;  // of the slowest wire: "p2p", "shm", "net"; empty on one GPU
     Bytes total() const { return context + communicators; }
 };
@@ -30,10 +30,10 @@ struct CollectiveUse {
     CollectiveKind kind{};
     Axis axis{};
     int calls = 0;
-    Bytes bytes;            // of all calls
-    Seconds seconds;        // of all calls, in the simulated step
-    std::string link;       // the bottleneck, for people
-    BytesPerSecond busbw;   // of the largest call running alone
+    Bytes bytes;           // of all calls
+    Seconds seconds;       // of all calls, in the simulated step
+    std::string link;      // the bottleneck, for people
+    BytesPerSecond busbw;  // of the largest call running alone
 };
 
 struct Estimate {
@@ -44,8 +44,8 @@ struct Estimate {
     Bytes device_used() const { return reserved + runtime.total(); }
 
     TimelineSummary time;
-    Seconds gemm, attention, pointwise;        // kernels alone, forward and backward
-    Flops executed;  // matrix products and attention, recomputation included
+    Seconds gemm, attention, pointwise;      // kernels alone, forward and backward
+    Flops executed;                          // matrix products and attention, recomputation included
     std::vector<CollectiveUse> collectives;  // most time first
 };
 

@@ -1,5 +1,5 @@
-// How far a prediction may be off: a 90 % interval around memory and time, with its origin, and the chance of running out
-// of memory that follows from it.
+// How far a prediction may be off: a 90 % interval around memory and time, with its origin, and the chance of
+// running out of memory that follows from it.
 #pragma once
 
 #include <string>

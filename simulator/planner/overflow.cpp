@@ -1,8 +1,8 @@
 #include "simulator/planner/overflow.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "model/strategy/lower.hpp"
 #include "model/units/text.hpp"
@@ -12,7 +12,8 @@ namespace wirewise {
 namespace {
 
 std::string describe(const Buffer& buffer) {
-    return fmt::format("{} ({}, {}, {})", to_text(buffer.name), name_of(buffer.role), to_text(buffer.bytes), name_of(buffer.dtype));
+    return fmt::format("{} ({}, {}, {})", to_text(buffer.name), name_of(buffer.role), to_text(buffer.bytes),
+                       name_of(buffer.dtype));
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 
 namespace wirewise {
 
-// The largest buffer that the op at the peak works on, and how far device use exceeds the limit (zero: it may still fit).
+// The largest buffer that the op at the peak works on, and how far device use exceeds the limit (zero: it may
+// still fit).
 Overflow overflow_of(const Transformer& model, const ParallelPlan& plan, const Candidate& candidate);
 
 }  // namespace wirewise

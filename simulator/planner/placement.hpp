@@ -17,8 +17,8 @@ struct Placement {
 // The best `per_server` GPUs of each server for an all-reduce of a large buffer.
 Placement best_placement(const Machine& machine, const NcclEnvironment& environment, int per_server);
 
-// How many neighbours share one copy of the parameters under HSDP by default: the GPUs of one server, on one server the
-// NVLink island if it is a proper part, else half of them.
+// How many neighbours share one copy of the parameters under HSDP by default: the GPUs of one server, on one
+// server the NVLink island if it is a proper part, else half of them.
 int default_shard_group(const Machine& machine, const std::vector<int>& gpus);
 
 }  // namespace wirewise

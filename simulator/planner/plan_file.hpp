@@ -1,5 +1,5 @@
-// A chosen plan as a file: written by `plan --plan-out`, read by `run --plan`. Stable: keys are the option names, reading back
-// what was written gives the same values.
+// A chosen plan as a file: written by `plan --plan-out`, read by `run --plan`. Stable: keys are the option
+// names, reading back what was written gives the same values.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@
 namespace wirewise {
 
 struct PlanFile {
-    std::string model;                       // as --model took it
+    std::string model;  // as --model took it
     std::vector<std::string> model_overrides;
-    std::string machine;                     // as --machine took it
+    std::string machine;  // as --machine took it
     int nodes = 1;
-    std::vector<int> gpus;                   // in rank order
+    std::vector<int> gpus;  // in rank order
     std::vector<std::string> nccl_env;
     ParallelPlan plan;
     bool operator==(const PlanFile&) const = default;

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "model/memory/states.hpp"
 #include "simulator/planner/estimate.hpp"
 #include "simulator/planner/interval.hpp"
-#include "model/memory/states.hpp"
 
 namespace wirewise {
 
@@ -18,15 +18,20 @@ struct Question {
     Machine machine;
     NcclEnvironment environment;
     CostProfile profile;
-    std::vector<int> gpus;             // in rank order, all nodes; never empty
-    std::vector<Strategy> strategies;  // in the order of the answer
-    int shard_group = 1;               // of hsdp
+    std::vector<int> gpus;                     // in rank order, all nodes; never empty
+    std::vector<Strategy> strategies;          // in the order of the answer
+    int shard_group = 1;                       // of hsdp
     std::optional<std::int64_t> global_batch;  // sequences of a step on all GPUs
-    ParallelPlan plan;                 // batch, precision, runtime: the same for all; strategy and mesh are set per candidate
+    ParallelPlan
+        plan;  // batch, precision, runtime: the same for all; strategy and mesh are set per candidate
     std::function<void(std::size_t done, std::size_t total, std::string_view now)> progress;
 };
 
-enum class Fit : std::uint8_t { yes, tight, no };  // yes: at the pessimistic end of the interval; no: expected above the limit
+enum class Fit : std::uint8_t {
+    yes,
+    tight,
+    no
+};  // yes: at the pessimistic end of the interval; no: expected above the limit
 std::string_view name_of(Fit fit);
 
 struct Throughput {
@@ -34,7 +39,8 @@ struct Throughput {
     double mfu = 0, hfu = 0;
     FlopsPerSecond peak;  // dense, of the compute dtype, one GPU
     double model_flops_per_token = 0;
-    double speedup_over_single = 0;  // against one GPU with the same batch per GPU, even if that would not fit
+    double speedup_over_single =
+        0;  // against one GPU with the same batch per GPU, even if that would not fit
 };
 
 // A change of one option that makes the plan smaller, planned for real.

@@ -1,9 +1,9 @@
 #include "simulator/planner/remedy.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
-
-#include <fmt/format.h>
 
 #include "model/units/error.hpp"
 #include "simulator/planner/candidate.hpp"
@@ -31,19 +31,26 @@ void less_activation(std::vector<Change>& changes, const ParallelPlan& plan) {
     if (plan.recompute != Recompute::full)
         add(changes, plan, "--recompute full", [](ParallelPlan& to) { to.recompute = Recompute::full; });
     if (plan.recompute == Recompute::none && plan.runtime == Runtime::native)
-        add(changes, plan, "--recompute pointwise", [](ParallelPlan& to) { to.recompute = Recompute::pointwise; });
+        add(changes, plan, "--recompute pointwise",
+            [](ParallelPlan& to) { to.recompute = Recompute::pointwise; });
     if (plan.micro_batch > 1 && plan.micro_batch % 2 == 0)
-        add(changes, plan, fmt::format("--micro-batch {} --gradient-accumulation {}", plan.micro_batch / 2, plan.gradient_accumulation * 2),
+        add(changes, plan,
+            fmt::format("--micro-batch {} --gradient-accumulation {}", plan.micro_batch / 2,
+                        plan.gradient_accumulation * 2),
             [](ParallelPlan& to) { to.micro_batch /= 2, to.gradient_accumulation *= 2; });
     if (plan.runtime == Runtime::native && (plan.loss_chunk == 0 || plan.loss_chunk > 512))
         add(changes, plan, "--loss-chunk 512", [](ParallelPlan& to) { to.loss_chunk = 512; });
 }
 
 void smaller_states(std::vector<Change>& changes, const ParallelPlan& plan) {
-    const bool adam = plan.optimizer == OptimizerKind::adamw_fused || plan.optimizer == OptimizerKind::adamw_foreach;
+    const bool adam =
+        plan.optimizer == OptimizerKind::adamw_fused || plan.optimizer == OptimizerKind::adamw_foreach;
     if (adam && plan.precision.optimizer_state == DType::fp32 && plan.precision.parameter != DType::fp32)
-        add(changes, plan, "--optimizer-state-dtype bf16", [](ParallelPlan& to) { to.precision.optimizer_state = DType::bf16; });
-    if (adam) add(changes, plan, "--optimizer adamw_8bit", [](ParallelPlan& to) { to.optimizer = OptimizerKind::adamw_8bit; });
+        add(changes, plan, "--optimizer-state-dtype bf16",
+            [](ParallelPlan& to) { to.precision.optimizer_state = DType::bf16; });
+    if (adam)
+        add(changes, plan, "--optimizer adamw_8bit",
+            [](ParallelPlan& to) { to.optimizer = OptimizerKind::adamw_8bit; });
     if (plan.precision.parameter == DType::fp32)
         add(changes, plan, "--parameter-dtype bf16", [](ParallelPlan& to) {
             to.precision.parameter = to.precision.gradient = to.precision.reduce = DType::bf16;
@@ -54,10 +61,12 @@ void more_sharding(std::vector<Change>& changes, const Question& question, const
     const int ranks = plan.mesh.world();
     if (ranks < 2) return;
     for (const Strategy strategy : {Strategy::zero1, Strategy::zero2, Strategy::fsdp}) {
-        if (strategy == plan.strategy || (plan.strategy != Strategy::ddp && strategy != Strategy::fsdp)) continue;
+        if (strategy == plan.strategy || (plan.strategy != Strategy::ddp && strategy != Strategy::fsdp))
+            continue;
         if (strategy == Strategy::zero2 && plan.runtime == Runtime::pytorch) continue;
-        add(changes, plan, fmt::format("--strategy {}", name_of(strategy)),
-            [&](ParallelPlan& to) { to.strategy = strategy, to.mesh = mesh_for(strategy, ranks, question.shard_group); });
+        add(changes, plan, fmt::format("--strategy {}", name_of(strategy)), [&](ParallelPlan& to) {
+            to.strategy = strategy, to.mesh = mesh_for(strategy, ranks, question.shard_group);
+        });
     }
 }
 
@@ -65,9 +74,15 @@ void more_sharding(std::vector<Change>& changes, const Question& question, const
 void more_gpus(std::vector<Change>& changes, const Question& question, const Candidate& candidate) {
     const int all = question.machine.gpu_count();
     const ParallelPlan& plan = candidate.plan;
-    if (all <= plan.mesh.world() || question.machine.servers > 1 || plan.strategy == Strategy::ddp || question.global_batch) return;
-    const Strategy strategy = plan.strategy == Strategy::single || plan.strategy == Strategy::hsdp ? Strategy::fsdp : plan.strategy;
-    Change change{fmt::format("{}--gpus {}", strategy == plan.strategy ? "" : fmt::format("--strategy {} ", name_of(strategy)), all), plan, std::vector<int>(static_cast<std::size_t>(all))};
+    if (all <= plan.mesh.world() || question.machine.servers > 1 || plan.strategy == Strategy::ddp ||
+        question.global_batch)
+        return;
+    const Strategy strategy =
+        plan.strategy == Strategy::single || plan.strategy == Strategy::hsdp ? Strategy::fsdp : plan.strategy;
+    Change change{
+        fmt::format("{}--gpus {}",
+                    strategy == plan.strategy ? "" : fmt::format("--strategy {} ", name_of(strategy)), all),
+        plan, std::vector<int>(static_cast<std::size_t>(all))};
     std::iota(change.gpus.begin(), change.gpus.end(), 0);
     change.plan.strategy = strategy;
     change.plan.mesh = mesh_for(strategy, all, question.shard_group);
@@ -75,7 +90,8 @@ void more_gpus(std::vector<Change>& changes, const Question& question, const Can
 }
 
 std::optional<Remedy> tried(const Question& question, const Change& change, const Site& site) try {
-    const Site other(question.machine, question.environment, question.profile, change.gpus.empty() ? site.gpus() : change.gpus);
+    const Site other(question.machine, question.environment, question.profile,
+                     change.gpus.empty() ? site.gpus() : change.gpus);
     const Estimate result = estimate(question.model, change.plan, change.gpus.empty() ? site : other);
     const Intervals intervals = intervals_of(result, change.plan, question.profile);
     return Remedy{change.option, result.device_used(), result.time.step,
@@ -94,7 +110,8 @@ std::vector<Remedy> remedies_for(const Question& question, const Candidate& cand
     more_gpus(changes, question, candidate);
     std::vector<Remedy> remedies;
     for (const Change& change : changes)
-        if (const auto remedy = tried(question, change, site); remedy && remedy->peak < candidate.estimate.device_used())
+        if (const auto remedy = tried(question, change, site);
+            remedy && remedy->peak < candidate.estimate.device_used())
             remedies.push_back(*remedy);
     std::stable_sort(remedies.begin(), remedies.end(), [](const Remedy& a, const Remedy& b) {
         if (a.fits != b.fits) return a.fits < b.fits;

@@ -18,7 +18,8 @@ std::vector<std::vector<int>> groups_along(Axis axis, const Mesh& mesh, const st
     return groups;
 }
 
-Site::Site(const Machine& machine, const NcclEnvironment& environment, const CostProfile& profile, std::vector<int> gpus)
+Site::Site(const Machine& machine, const NcclEnvironment& environment, const CostProfile& profile,
+           std::vector<int> gpus)
     : machine_(machine), environment_(environment), profile_(profile), gpus_(std::move(gpus)) {
     ensure(!gpus_.empty(), "a site has at least one GPU");
 }

@@ -1,4 +1,5 @@
-// Where a plan runs: chosen GPUs of a machine in rank order, the job's NCCL environment, the GPU's cost profile.
+// Where a plan runs: chosen GPUs of a machine in rank order, the job's NCCL environment, the GPU's cost
+// profile.
 #pragma once
 
 #include <map>
@@ -12,14 +13,17 @@
 
 namespace wirewise {
 
-// GPUs (by index of the machine) of each group along an axis. Rank r of the mesh is (r / shard, r % shard) and runs on
-// gpus[r]: a shard group is made of neighbours, a replicate group of ranks that hold the same shard.
+// GPUs (by index of the machine) of each group along an axis. Rank r of the mesh is (r / shard, r % shard)
+// and runs on gpus[r]: a shard group is made of neighbours, a replicate group of ranks that hold the same
+// shard.
 std::vector<std::vector<int>> groups_along(Axis axis, const Mesh& mesh, const std::vector<int>& gpus);
 
-// Ring searches are done once per set of groups and shared by all plans that run here. Not for several threads at once.
+// Ring searches are done once per set of groups and shared by all plans that run here. Not for several
+// threads at once.
 class Site {
   public:
-    Site(const Machine& machine, const NcclEnvironment& environment, const CostProfile& profile, std::vector<int> gpus);
+    Site(const Machine& machine, const NcclEnvironment& environment, const CostProfile& profile,
+         std::vector<int> gpus);
 
     const Machine& machine() const { return machine_; }
     const CostProfile& profile() const { return profile_; }

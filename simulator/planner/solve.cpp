@@ -1,8 +1,8 @@
 #include "simulator/planner/solve.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "model/units/text.hpp"
 #include "simulator/planner/candidate.hpp"
@@ -16,7 +16,9 @@ constexpr std::int64_t kMost = std::int64_t{1} << 24;  // sequences or tokens: b
 class Search {
   public:
     Search(const Question& question, Strategy strategy, SolveFor what, std::int64_t step)
-        : question_(question), what_(what), step_(step),
+        : question_(question),
+          what_(what),
+          step_(step),
           site_(question.machine, question.environment, question.profile,
                 strategy == Strategy::single ? std::vector{question.gpus.front()} : question.gpus),
           plan_(plan_for(question, strategy, site_.ranks())) {}
@@ -36,7 +38,8 @@ class Search {
     Candidate judged(std::int64_t units) const { return judge(question_, plan_at(units), site_); }
 
     std::int64_t most() const {
-        const bool bounded = what_ == SolveFor::max_sequence && question_.model.position == PositionKind::learned;
+        const bool bounded =
+            what_ == SolveFor::max_sequence && question_.model.position == PositionKind::learned;
         return std::max<std::int64_t>(1, (bounded ? question_.model.max_position : kMost) / step_);
     }
 
@@ -49,7 +52,8 @@ class Search {
 };
 
 std::string limit_text(const Candidate& next) {
-    return fmt::format("memory: {} of {} at {}", to_text(next.intervals.memory.hi), to_text(next.limit), next.estimate.peak.at);
+    return fmt::format("memory: {} of {} at {}", to_text(next.intervals.memory.hi), to_text(next.limit),
+                       next.estimate.peak.at);
 }
 
 }  // namespace
@@ -70,7 +74,8 @@ Solution solve(const Question& question, Strategy strategy, SolveFor what, std::
     }
     solution.value = good * step;
     solution.candidate = search.judged(good);
-    solution.next_limit = bad > search.most() ? "the model's positions end there" : limit_text(search.judged(bad));
+    solution.next_limit =
+        bad > search.most() ? "the model's positions end there" : limit_text(search.judged(bad));
     return solution;
 }
 

@@ -17,8 +17,8 @@ struct Solution {
     std::string next_limit;              // what the next larger value runs into
 };
 
-// For one strategy: the largest value at which the plan fits at the pessimistic end of its interval. Memory grows with both,
-// so a doubling and a bisection find it. Sequences are multiples of `step`.
+// For one strategy: the largest value at which the plan fits at the pessimistic end of its interval. Memory
+// grows with both, so a doubling and a bisection find it. Sequences are multiples of `step`.
 Solution solve(const Question& question, Strategy strategy, SolveFor what, std::int64_t step);
 
 }  // namespace wirewise

@@ -2,8 +2,6 @@
 
 namespace wirewise {
 
-void add_commands(CommandLine& line) {
-    add_model_command(line);
-}
+void add_commands(CommandLine& line) { add_model_command(line); }
 
 }  // namespace wirewise

@@ -20,19 +20,25 @@ Report list_report() {
     report.records = "models";
     report.tables.push_back({"", {"<name", "<repository"}, {}, -1});
     for (const BuiltinModel& model : builtin_models()) {
-        report.document["models"].push_back({{"name", model.name}, {"repository", model.repository}, {"source", model.source}});
+        report.document["models"].push_back(
+            {{"name", model.name}, {"repository", model.repository}, {"source", model.source}});
         report.tables.front().rows.push_back({model.name, model.repository});
     }
     return report;
 }
 
-// A config that is read but not modelled is an answer too: the document says why, and the exit code is that of bad input.
+// A config that is read but not modelled is an answer too: the document says why, and the exit code is that
+// of bad input.
 Report answer(const Options& options) try {
     if (options.list) return list_report();
     return model_report(load_model(options.model.model, options.model.set));
 } catch (const UnsupportedModel& error) {
     Report report;
-    report.document = {{"schema", "wirewise.model/1"}, {"supported", false}, {"why", error.problem()}, {"place", error.place()}, {"remedy", error.remedy()}};
+    report.document = {{"schema", "wirewise.model/1"},
+                       {"supported", false},
+                       {"why", error.problem()},
+                       {"place", error.place()},
+                       {"remedy", error.remedy()}};
     report.before.push_back("not supported");
     report.errors.push_back(error.what());
     report.exit_code = 2;

@@ -25,20 +25,28 @@ struct Options {
 
 void write_file(const std::string& path, const std::string& text, const char* option) {
     std::ofstream file(path, std::ios::binary);
-    if (!(file << text).flush()) throw InputError(option, "cannot write " + path, "name a file in a folder that exists and may be written");
+    if (!(file << text).flush())
+        throw InputError(option, "cannot write " + path,
+                         "name a file in a folder that exists and may be written");
 }
 
 // The recommended plan, else the one nearest to fitting.
 const Candidate& chosen(const Answer& answer) {
     if (answer.recommended) return answer.candidates[*answer.recommended];
-    return *std::min_element(answer.candidates.begin(), answer.candidates.end(), [](const Candidate& a, const Candidate& b) {
-        return a.estimate.device_used() < b.estimate.device_used();
-    });
+    return *std::min_element(answer.candidates.begin(), answer.candidates.end(),
+                             [](const Candidate& a, const Candidate& b) {
+                                 return a.estimate.device_used() < b.estimate.device_used();
+                             });
 }
 
 void write_plan(const Options& options, const Inputs& inputs, const Candidate& candidate) {
-    const PlanFile file{options.plan.model.model, options.plan.model.set, options.plan.machine.machine, inputs.question.machine.servers, candidate.gpus,
-                        options.plan.machine.nccl_env, candidate.plan};
+    const PlanFile file{options.plan.model.model,
+                        options.plan.model.set,
+                        options.plan.machine.machine,
+                        inputs.question.machine.servers,
+                        candidate.gpus,
+                        options.plan.machine.nccl_env,
+                        candidate.plan};
     write_file(options.plan_out, to_json(file).dump(2) + "\n", "--plan-out");
 }
 
@@ -56,7 +64,9 @@ void write_step_trace(const Options& options, const Inputs& inputs, const Candid
 Report plan(const Options& options) {
     Inputs inputs = inputs_of(options.plan);
     Progress progress("plan", options.output.quiet);
-    inputs.question.progress = [&](std::size_t done, std::size_t total, std::string_view now) { progress.step(done, total, std::string(now)); };
+    inputs.question.progress = [&](std::size_t done, std::size_t total, std::string_view now) {
+        progress.step(done, total, std::string(now));
+    };
     const Answer result = answer(inputs.question);
     if (!options.plan_out.empty()) write_plan(options, inputs, chosen(result));
     if (!options.trace.empty()) write_step_trace(options, inputs, chosen(result));
@@ -66,12 +76,15 @@ Report plan(const Options& options) {
 }  // namespace
 
 void add_plan_command(CommandLine& line) {
-    CLI::App& command = line.add("plan", "memory and throughput of every strategy, ranked, with a recommendation");
+    CLI::App& command =
+        line.add("plan", "memory and throughput of every strategy, ranked, with a recommendation");
     auto options = std::make_shared<Options>();
     options->plan.add_to(command);
     options->output.add_to(command);
-    command.add_option("--plan-out", options->plan_out, "write the recommended plan to this file")->group("Output");
-    command.add_option("--trace", options->trace, "write the recommended plan's step as a Perfetto trace")->group("Output");
+    command.add_option("--plan-out", options->plan_out, "write the recommended plan to this file")
+        ->group("Output");
+    command.add_option("--trace", options->trace, "write the recommended plan's step as a Perfetto trace")
+        ->group("Output");
     line.answer(command, options->output, [options] { return plan(*options); });
 }
 

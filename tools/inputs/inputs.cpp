@@ -1,10 +1,11 @@
 #include "tools/inputs/inputs.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cmath>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "model/transformer/read_config.hpp"
 #include "model/units/error.hpp"
@@ -23,7 +24,8 @@ void choose_gpus(const PlanOptions& options, Inputs& inputs) {
     if (!question.gpus.empty()) {
         inputs.placement = fmt::format("GPUs {}, as asked", options.machine.gpu_ids);
     } else {
-        const Placement placement = best_placement(question.machine, question.environment, gpus_per_node(options.machine, question.machine));
+        const Placement placement = best_placement(question.machine, question.environment,
+                                                   gpus_per_node(options.machine, question.machine));
         question.gpus = placement.gpus;
         inputs.placement = placement.why;
     }
@@ -55,9 +57,12 @@ Inputs inputs_of(const PlanOptions& options) {
     choose_gpus(options, inputs);
     const int ranks = static_cast<int>(question.gpus.size());
     question.strategies = strategies_of(options.training, question.plan.runtime, ranks);
-    question.shard_group = options.training.shard_group > 0 ? options.training.shard_group : default_shard_group(question.machine, question.gpus);
+    question.shard_group = options.training.shard_group > 0
+                               ? options.training.shard_group
+                               : default_shard_group(question.machine, question.gpus);
     if (options.training.global_batch != 0) {
-        if (options.training.global_batch < 1) throw InputError("--global-batch", "is not a batch", "write 1 or more");
+        if (options.training.global_batch < 1)
+            throw InputError("--global-batch", "is not a batch", "write 1 or more");
         question.global_batch = options.training.global_batch;
     }
     question.profile = profile_of(options.training.profile, question.machine);

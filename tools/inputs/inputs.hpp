@@ -1,4 +1,5 @@
-// All that `plan` and its relatives read from the command line, resolved: the question for the planner and its echo.
+// All that `plan` and its relatives read from the command line, resolved: the question for the planner and
+// its echo.
 #pragma once
 
 #include <memory>
@@ -40,8 +41,8 @@ Inputs inputs_of(const PlanOptions& options);
 // Every option as understood, defaults included.
 Json echo_of(const Inputs& inputs);
 
-// Parses words as the options of `plan` ("--model", "mistral-7b", ...), later ones overriding earlier ones: how variants of a
-// question are made. Throws InputError naming the option.
+// Parses words as the options of `plan` ("--model", "mistral-7b", ...), later ones overriding earlier ones:
+// how variants of a question are made. Throws InputError naming the option.
 PlanOptions plan_options_of(const std::vector<std::string>& words);
 
 }  // namespace wirewise

@@ -10,9 +10,11 @@
 namespace wirewise {
 
 // Throws InputError naming the option. `warnings` gets what is odd but allowed.
-ParallelPlan plan_template(const TrainingOptions& options, const Transformer& model, std::vector<std::string>& warnings);
+ParallelPlan plan_template(const TrainingOptions& options, const Transformer& model,
+                           std::vector<std::string>& warnings);
 
-// The strategies to plan for this many GPUs. "all": those the runtime has that differ on so many GPUs; named ones must exist.
+// The strategies to plan for this many GPUs. "all": those the runtime has that differ on so many GPUs; named
+// ones must exist.
 std::vector<Strategy> strategies_of(const TrainingOptions& options, Runtime runtime, int ranks);
 
 Runtime runtime_of(const TrainingOptions& options);

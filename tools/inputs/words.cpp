@@ -1,10 +1,10 @@
 #include "tools/inputs/words.hpp"
 
-#include <charconv>
-#include <cmath>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <charconv>
+#include <cmath>
 
 #include "model/units/error.hpp"
 #include "tools/near_names.hpp"
@@ -51,14 +51,19 @@ std::string remedy_from(std::string_view word, const std::vector<std::string>& n
 }
 
 Price price_of(std::string_view text) {
-    const auto refuse = [&](const char* why) { return InputError("--price", fmt::format("\"{}\" {}", text, why), "write for example \"2.10 USD/GPU/h\""); };
+    const auto refuse = [&](const char* why) {
+        return InputError("--price", fmt::format("\"{}\" {}", text, why),
+                          "write for example \"2.10 USD/GPU/h\"");
+    };
     double number = 0;
     const std::string_view clean = trimmed(text);
     const auto [end, error] = std::from_chars(clean.data(), clean.data() + clean.size(), number);
-    if (error != std::errc{} || !std::isfinite(number) || number < 0) throw refuse("does not start with a price");
+    if (error != std::errc{} || !std::isfinite(number) || number < 0)
+        throw refuse("does not start with a price");
     const std::string_view unit = trimmed(clean.substr(static_cast<std::size_t>(end - clean.data())));
     const auto slash = unit.find('/');
-    if (slash == 0 || slash == std::string_view::npos || unit.substr(slash) != "/GPU/h") throw refuse("is not per GPU and hour");
+    if (slash == 0 || slash == std::string_view::npos || unit.substr(slash) != "/GPU/h")
+        throw refuse("is not per GPU and hour");
     return {number, std::string(unit.substr(0, slash))};
 }
 

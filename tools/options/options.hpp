@@ -1,5 +1,5 @@
-// The option groups that mean the same in every command: what was typed, not yet understood. Each group adds itself to a
-// command; tools/inputs turns what was typed into models, machines and plans.
+// The option groups that mean the same in every command: what was typed, not yet understood. Each group adds
+// itself to a command; tools/inputs turns what was typed into models, machines and plans.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,15 @@
 namespace CLI {
 class App;
 class Option;
-}
+}  // namespace CLI
 
 namespace wirewise {
 
 struct ModelOptions {
     std::string model;
     std::vector<std::string> set;  // key=value
-    CLI::Option* add_to(CLI::App& command, bool positional = false);  // returns the option that names the model
+    CLI::Option* add_to(CLI::App& command,
+                        bool positional = false);  // returns the option that names the model
 };
 
 struct MachineOptions {
@@ -34,7 +35,7 @@ struct MachineOptions {
 struct TrainingOptions {
     std::string runtime = "native", strategy = "all";
     bool compile = false;
-    int shard_group = 0;  // 0: the GPUs of one node, or half of them on one node
+    int shard_group = 0;               // 0: the GPUs of one node, or half of them on one node
     std::int64_t sequence_length = 0;  // 0: 4096 or the model's limit
     std::int64_t micro_batch = 1, gradient_accumulation = 1, global_batch = 0;
     std::string no_sync = "on";

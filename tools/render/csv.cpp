@@ -65,7 +65,8 @@ std::string csv_of(const Json& document, const std::string& name) {
     for (const auto& record : records) {
         std::vector<std::string> cells;
         for (const auto& column : columns) {
-            const auto at = std::find_if(record.begin(), record.end(), [&](const auto& entry) { return entry.first == column; });
+            const auto at = std::find_if(record.begin(), record.end(),
+                                         [&](const auto& entry) { return entry.first == column; });
             cells.push_back(at == record.end() ? "" : at->second);
         }
         out += row(cells);

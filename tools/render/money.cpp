@@ -23,7 +23,8 @@ Json job_json(const Job& job) {
 }
 
 std::string to_text(const Job& job) {
-    return job.cost ? fmt::format("{:.1f} h, {:.0f} {}", job.hours, *job.cost, job.currency) : fmt::format("{:.1f} h", job.hours);
+    return job.cost ? fmt::format("{:.1f} h, {:.0f} {}", job.hours, *job.cost, job.currency)
+                    : fmt::format("{:.1f} h", job.hours);
 }
 
 }  // namespace wirewise

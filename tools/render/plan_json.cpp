@@ -15,14 +15,17 @@ Json states_json(const States& states) {
 }
 
 std::string_view phase_name(Phase phase) {
-    constexpr std::string_view names[] = {"load", "first_step", "second_step", "steady_step", "evaluation", "save"};
+    constexpr std::string_view names[] = {"load",        "first_step", "second_step",
+                                          "steady_step", "evaluation", "save"};
     return names[static_cast<std::size_t>(phase)];
 }
 
 }  // namespace
 
 Json memory_breakdown_json(const Estimate& estimate) {
-    const auto row = [&](Role role) { return estimate.peak.breakdown[static_cast<std::size_t>(role)].count(); };
+    const auto row = [&](Role role) {
+        return estimate.peak.breakdown[static_cast<std::size_t>(role)].count();
+    };
     return {{"parameters", row(Role::parameter)},
             {"master_parameters", row(Role::master_parameter)},
             {"gradients", row(Role::gradient)},
@@ -48,23 +51,27 @@ Json phases_json(const Estimate& estimate) {
 
 Json memory_json(const Candidate& candidate) {
     const Estimate& estimate = candidate.estimate;
-    Json memory{{"peak_bytes", estimate.device_used().count()},
-                {"limit_bytes", candidate.limit.count()},
-                {"interval_bytes", {candidate.intervals.memory.lo.count(), candidate.intervals.memory.hi.count()}},
-                {"interval_level", kIntervalLevel},
-                {"interval_origin", candidate.intervals.memory_origin},
-                {"peak_allocated_bytes", estimate.peak.allocated.count()},
-                {"peak_reserved_bytes", estimate.reserved.count()},
-                {"device_used_bytes", estimate.device_used().count()},
-                {"peak_at", std::string(phase_name(estimate.peak.phase)) + ": " + estimate.peak.at},
-                {"states", states_json(candidate.states)},
-                {"breakdown", memory_breakdown_json(estimate)},
-                {"runtime", {{"context_bytes", estimate.runtime.context.count()},
-                             {"communicators_bytes", estimate.runtime.communicators.count()},
-                             {"transport", estimate.runtime.transport}}},
-                {"phases", phases_json(estimate)}};
+    Json memory{
+        {"peak_bytes", estimate.device_used().count()},
+        {"limit_bytes", candidate.limit.count()},
+        {"interval_bytes", {candidate.intervals.memory.lo.count(), candidate.intervals.memory.hi.count()}},
+        {"interval_level", kIntervalLevel},
+        {"interval_origin", candidate.intervals.memory_origin},
+        {"peak_allocated_bytes", estimate.peak.allocated.count()},
+        {"peak_reserved_bytes", estimate.reserved.count()},
+        {"device_used_bytes", estimate.device_used().count()},
+        {"peak_at", std::string(phase_name(estimate.peak.phase)) + ": " + estimate.peak.at},
+        {"states", states_json(candidate.states)},
+        {"breakdown", memory_breakdown_json(estimate)},
+        {"runtime",
+         {{"context_bytes", estimate.runtime.context.count()},
+          {"communicators_bytes", estimate.runtime.communicators.count()},
+          {"transport", estimate.runtime.transport}}},
+        {"phases", phases_json(estimate)}};
     if (candidate.overflow)
-        memory["overflow"] = {{"buffer", candidate.overflow->buffer}, {"at", candidate.overflow->at}, {"short_by_bytes", candidate.overflow->short_by.count()}};
+        memory["overflow"] = {{"buffer", candidate.overflow->buffer},
+                              {"at", candidate.overflow->at},
+                              {"short_by_bytes", candidate.overflow->short_by.count()}};
     return memory;
 }
 
@@ -96,20 +103,29 @@ Json throughput_json(const Throughput& throughput) {
 Json collectives_json(const Estimate& estimate) {
     Json list = Json::array();
     for (const CollectiveUse& use : estimate.collectives)
-        list.push_back({{"op", name_of(use.kind)}, {"axis", name_of(use.axis)}, {"calls", use.calls}, {"bytes", use.bytes.count()},
-                        {"seconds", use.seconds.value()}, {"busbw_bytes_per_second", use.busbw.value()}, {"link", use.link}});
+        list.push_back({{"op", name_of(use.kind)},
+                        {"axis", name_of(use.axis)},
+                        {"calls", use.calls},
+                        {"bytes", use.bytes.count()},
+                        {"seconds", use.seconds.value()},
+                        {"busbw_bytes_per_second", use.busbw.value()},
+                        {"link", use.link}});
     return list;
 }
 
 Json remedies_json(const Candidate& candidate) {
     Json list = Json::array();
     for (const Remedy& remedy : candidate.remedies)
-        list.push_back({{"option", remedy.option}, {"peak_bytes", remedy.peak.count()}, {"step_seconds", remedy.step.value()}, {"fits", name_of(remedy.fits)}});
+        list.push_back({{"option", remedy.option},
+                        {"peak_bytes", remedy.peak.count()},
+                        {"step_seconds", remedy.step.value()},
+                        {"fits", name_of(remedy.fits)}});
     return list;
 }
 
 Json mesh_json(const Mesh& mesh) {
-    return {{"replicate", mesh.replicate}, {"shard", mesh.shard}, {"tensor", mesh.tensor}, {"pipeline", mesh.pipeline}, {"context", mesh.context}, {"expert", mesh.expert}};
+    return {{"replicate", mesh.replicate}, {"shard", mesh.shard},     {"tensor", mesh.tensor},
+            {"pipeline", mesh.pipeline},   {"context", mesh.context}, {"expert", mesh.expert}};
 }
 
 }  // namespace
@@ -132,9 +148,15 @@ Json candidate_json(const Candidate& candidate, const Inputs& inputs) {
 }
 
 Json plan_document(const Inputs& inputs, const Answer& answer) {
-    Json document{{"schema", "wirewise.plan/1"}, {"inputs", echo_of(inputs)}, {"model", model_json(inputs.question.model)}, {"candidates", Json::array()}};
-    for (const Candidate& candidate : answer.candidates) document["candidates"].push_back(candidate_json(candidate, inputs));
-    document["single_gpu"] = {{"tokens_per_second", answer.single.tokens_per_second}, {"fits", name_of(answer.single.fits)}, {"peak_bytes", answer.single.peak.count()}};
+    Json document{{"schema", "wirewise.plan/1"},
+                  {"inputs", echo_of(inputs)},
+                  {"model", model_json(inputs.question.model)},
+                  {"candidates", Json::array()}};
+    for (const Candidate& candidate : answer.candidates)
+        document["candidates"].push_back(candidate_json(candidate, inputs));
+    document["single_gpu"] = {{"tokens_per_second", answer.single.tokens_per_second},
+                              {"fits", name_of(answer.single.fits)},
+                              {"peak_bytes", answer.single.peak.count()}};
     document["recommended"] = answer.recommended ? Json(*answer.recommended) : Json(nullptr);
     document["why"] = answer.why;
     document["warnings"] = inputs.warnings;

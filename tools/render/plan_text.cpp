@@ -11,7 +11,9 @@ namespace wirewise {
 
 namespace {
 
-std::string gigabytes(Bytes amount) { return fmt::format("{:.2f}", static_cast<double>(amount.count()) / 1e9); }
+std::string gigabytes(Bytes amount) {
+    return fmt::format("{:.2f}", static_cast<double>(amount.count()) / 1e9);
+}
 
 std::string short_list(const std::vector<int>& gpus) {
     constexpr std::size_t kShown = 8;
@@ -20,14 +22,22 @@ std::string short_list(const std::vector<int>& gpus) {
 }
 
 Table ranking(const Inputs& inputs, const Answer& answer) {
-    Table table{"", {"<strategy", "<GPUs", "<fits", "memory GB", "step ms", "tokens/s", "per GPU", "MFU %", "x single"}, {}, -1};
+    Table table{
+        "",
+        {"<strategy", "<GPUs", "<fits", "memory GB", "step ms", "tokens/s", "per GPU", "MFU %", "x single"},
+        {},
+        -1};
     if (inputs.tokens_total > 0) table.columns.push_back("whole job");
     for (const Candidate& candidate : answer.candidates) {
         const Throughput& throughput = candidate.throughput;
-        table.rows.push_back({std::string(name_of(candidate.plan.strategy)), short_list(candidate.gpus), std::string(name_of(candidate.fits)),
-                              gigabytes(candidate.estimate.device_used()), fmt::format("{:.1f}", candidate.estimate.time.step.value() * 1e3),
-                              fmt::format("{:.0f}", throughput.tokens_per_second), fmt::format("{:.0f}", throughput.tokens_per_second_per_gpu),
-                              fmt::format("{:.1f}", 100 * throughput.mfu), fmt::format("{:.2f}", throughput.speedup_over_single)});
+        table.rows.push_back({std::string(name_of(candidate.plan.strategy)), short_list(candidate.gpus),
+                              std::string(name_of(candidate.fits)),
+                              gigabytes(candidate.estimate.device_used()),
+                              fmt::format("{:.1f}", candidate.estimate.time.step.value() * 1e3),
+                              fmt::format("{:.0f}", throughput.tokens_per_second),
+                              fmt::format("{:.0f}", throughput.tokens_per_second_per_gpu),
+                              fmt::format("{:.1f}", 100 * throughput.mfu),
+                              fmt::format("{:.2f}", throughput.speedup_over_single)});
         if (inputs.tokens_total > 0) table.rows.back().push_back(to_text(job_of(inputs, candidate)));
     }
     if (answer.recommended) table.marked_row = static_cast<int>(*answer.recommended);
@@ -43,7 +53,8 @@ Table memory_rows(const Answer& answer) {
     }
     for (const auto& [row, first] : columns.front().second.items()) {
         std::vector<std::string> cells{row};
-        for (const auto& [name, breakdown] : columns) cells.push_back(gigabytes(Bytes(breakdown.at(row).get<std::int64_t>())));
+        for (const auto& [name, breakdown] : columns)
+            cells.push_back(gigabytes(Bytes(breakdown.at(row).get<std::int64_t>())));
         table.rows.push_back(std::move(cells));
     }
     std::vector<std::string> sums{"device use"}, limits{"of"};
@@ -59,19 +70,25 @@ Table memory_rows(const Answer& answer) {
 std::string headline(const Inputs& inputs) {
     const Question& question = inputs.question;
     const ParallelPlan& plan = question.plan;
-    return fmt::format("{}: {} parameters; sequence {}, micro-batch {}, accumulation {}; {} runtime; {} ({})", question.model.name,
-                       with_commas(question.model.parameters()), plan.sequence_length, plan.micro_batch, plan.gradient_accumulation,
-                       name_of(plan.runtime), question.machine.name, inputs.placement);
+    return fmt::format("{}: {} parameters; sequence {}, micro-batch {}, accumulation {}; {} runtime; {} ({})",
+                       question.model.name, with_commas(question.model.parameters()), plan.sequence_length,
+                       plan.micro_batch, plan.gradient_accumulation, name_of(plan.runtime),
+                       question.machine.name, inputs.placement);
 }
 
 void explain(const Candidate& candidate, std::vector<std::string>& lines) {
-    lines.push_back(fmt::format("{}: peak in {}; {}", name_of(candidate.plan.strategy), candidate.estimate.peak.at, candidate.bottleneck));
+    lines.push_back(fmt::format("{}: peak in {}; {}", name_of(candidate.plan.strategy),
+                                candidate.estimate.peak.at, candidate.bottleneck));
     if (candidate.fits == Fit::yes || !candidate.overflow) return;
     if (candidate.overflow->short_by > Bytes(0))
-        lines.push_back(fmt::format("  short by {} at {}: {}", to_text(candidate.overflow->short_by), candidate.overflow->at, candidate.overflow->buffer));
+        lines.push_back(fmt::format("  short by {} at {}: {}", to_text(candidate.overflow->short_by),
+                                    candidate.overflow->at, candidate.overflow->buffer));
     for (const Remedy& remedy : candidate.remedies)
         lines.push_back(fmt::format("  {}: {} ({}), step {}", remedy.option, to_text(remedy.peak),
-                                    remedy.fits == Fit::yes ? "fits" : remedy.fits == Fit::tight ? "tight" : "still too much", to_text(remedy.step)));
+                                    remedy.fits == Fit::yes     ? "fits"
+                                    : remedy.fits == Fit::tight ? "tight"
+                                                                : "still too much",
+                                    to_text(remedy.step)));
 }
 
 }  // namespace
@@ -84,12 +101,14 @@ Report plan_report(const Inputs& inputs, const Answer& answer) {
     report.before.push_back(headline(inputs));
     report.tables = {ranking(inputs, answer), memory_rows(answer)};
     for (const Candidate& candidate : answer.candidates) explain(candidate, report.after);
-    report.after.push_back(fmt::format("MFU against the dense {} peak of {}; times from profile {} ({}); x single: against one GPU{}",
-                                       name_of(inputs.question.plan.precision.compute), to_text(answer.candidates.front().throughput.peak),
-                                       inputs.question.profile.name, inputs.question.profile.measured ? "measured" : "data sheet",
-                                       answer.single.fits == Fit::yes ? "" : ", where it would not fit"));
+    report.after.push_back(fmt::format(
+        "MFU against the dense {} peak of {}; times from profile {} ({}); x single: against one GPU{}",
+        name_of(inputs.question.plan.precision.compute), to_text(answer.candidates.front().throughput.peak),
+        inputs.question.profile.name, inputs.question.profile.measured ? "measured" : "data sheet",
+        answer.single.fits == Fit::yes ? "" : ", where it would not fit"));
     for (const DefaultedKey& key : inputs.question.model.defaulted_keys)
-        report.after.push_back(fmt::format("config: {} was absent, taken as {} ({})", key.key, key.value, key.from));
+        report.after.push_back(
+            fmt::format("config: {} was absent, taken as {} ({})", key.key, key.value, key.from));
     for (const auto& note : inputs.question.model.notes) report.after.push_back("note: " + note);
     report.after.push_back((answer.recommended ? "recommended: " : "") + answer.why);
     report.exit_code = answer.recommended ? 0 : 3;

@@ -1,13 +1,14 @@
 #include "tools/render/progress.hpp"
 
-#include <cstdio>
-
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdio>
+
 namespace wirewise {
 
-Progress::Progress(std::string what, bool quiet) : what_(std::move(what)), quiet_(quiet), terminal_(isatty(2) == 1) {}
+Progress::Progress(std::string what, bool quiet)
+    : what_(std::move(what)), quiet_(quiet), terminal_(isatty(2) == 1) {}
 
 Progress::~Progress() {
     if (shown_ && terminal_) std::fputs("\r\033[K", stderr);

@@ -1,4 +1,5 @@
-// One line on standard error for anything that takes more than a second; silent before that and when told to be quiet.
+// One line on standard error for anything that takes more than a second; silent before that and when told to
+// be quiet.
 #pragma once
 
 #include <chrono>

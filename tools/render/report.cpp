@@ -1,8 +1,8 @@
 #include "tools/render/report.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "model/units/error.hpp"
 #include "tools/render/csv.hpp"
@@ -16,8 +16,8 @@ std::string heading(const std::string& column) { return left(column) ? column.su
 
 // Columns on a terminal: UTF-8 continuation bytes take no room.
 std::size_t width_of(const std::string& text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+    return static_cast<std::size_t>(std::count_if(
+        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 std::string padded(const std::string& text, std::size_t width, bool to_left) {
@@ -35,7 +35,8 @@ std::vector<std::size_t> widths_of(const Table& table) {
     return widths;
 }
 
-std::string text_row(const Table& table, const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) {
+std::string text_row(const Table& table, const std::vector<std::string>& cells,
+                     const std::vector<std::size_t>& widths) {
     std::string line;
     for (std::size_t c = 0; c < cells.size(); ++c)
         line += (c ? "  " : "") + padded(cells[c], widths[c], left(table.columns[c]));
@@ -88,7 +89,8 @@ Format format_from(const std::string& name, bool terminal) {
     if (name == "json") return Format::json;
     if (name == "csv") return Format::csv;
     if (name == "markdown") return Format::markdown;
-    throw InputError("--format", fmt::format("unknown format \"{}\"", name), "write table, json, csv or markdown");
+    throw InputError("--format", fmt::format("unknown format \"{}\"", name),
+                     "write table, json, csv or markdown");
 }
 
 std::string render(const Report& report, Format format, bool colour) {
@@ -98,7 +100,8 @@ std::string render(const Report& report, Format format, bool colour) {
     std::string out;
     for (const auto& line : report.before) out += line + (markdown ? "\n\n" : "\n");
     for (const auto& table : report.tables)
-        out += (out.empty() || out.ends_with("\n\n") ? "" : "\n") + (markdown ? markdown_table(table) : text_table(table, colour));
+        out += (out.empty() || out.ends_with("\n\n") ? "" : "\n") +
+               (markdown ? markdown_table(table) : text_table(table, colour));
     if (!report.after.empty()) out += "\n";
     for (const auto& line : report.after) out += line + (markdown ? "\n\n" : "\n");
     return out;

@@ -1,5 +1,5 @@
-// What a command answers: one JSON document for programs, and tables with sentences for people. Both come from the same
-// values; --format picks what is written.
+// What a command answers: one JSON document for programs, and tables with sentences for people. Both come
+// from the same values; --format picks what is written.
 #pragma once
 
 #include <string>
@@ -13,17 +13,17 @@ using Json = nlohmann::ordered_json;
 
 struct Table {
     std::string title;
-    std::vector<std::string> columns;              // a leading '<' aligns left, all others align right
+    std::vector<std::string> columns;  // a leading '<' aligns left, all others align right
     std::vector<std::vector<std::string>> rows;
-    int marked_row = -1;                           // shown bold on a terminal
+    int marked_row = -1;  // shown bold on a terminal
 };
 
 struct Report {
     Json document;
     std::vector<std::string> before;  // sentences above the tables
     std::vector<Table> tables;
-    std::string records;              // the array of the document that --format csv writes, one object a line
-    std::vector<std::string> after;   // sentences below
+    std::string records;             // the array of the document that --format csv writes, one object a line
+    std::vector<std::string> after;  // sentences below
     std::vector<std::string> warnings;  // to standard error
     std::vector<std::string> errors;    // to standard error even when told to be quiet
     int exit_code = 0;
