@@ -160,15 +160,6 @@ const Planted kPlanted[] = {
          append(p, Release{}, {{BufferId{3}, Access::read}});
      },
      FaultKind::used_after_release, 9, "op 8 released"},
-    {"collectives of one axis on two streams",
-     [](StepProgram& p) {
-         append(p, Collective{CollectiveKind::all_reduce, Axis::world, DType::bf16, Bytes(1024)},
-                {{BufferId{3}, Access::update, false, Bytes(0), Bytes(1024)}}, 1);
-         append(p, Collective{CollectiveKind::all_reduce, Axis::world, DType::bf16, Bytes(16384)},
-                {{BufferId{2}, Access::update, false, Bytes(0), Bytes(16384)}}, 0);
-         p.ops[8].name.text = "unordered";
-     },
-     FaultKind::overlapping_collectives_unordered, 9, "without waiting for op 8 on stream wire"},
 };
 
 class VerifyPlanted : public ::testing::TestWithParam<Planted> {};
