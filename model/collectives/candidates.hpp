@@ -1,0 +1,28 @@
+// The algorithms and protocols NCCL may choose among for one group, each as a formula of the bytes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/collectives/group_rates.hpp"
+#include "model/collectives/tuning.hpp"
+
+namespace wirewise {
+
+struct Candidate {
+    Algorithm algorithm = Algorithm::ring;
+    Protocol protocol = Protocol::simple;
+    double latency = 0;           // seconds
+    double seconds_per_byte = 0;  // of S; trees: before their correction
+    int channels = 0;
+    double fill_bytes = 0;  // NVLS: channels x heads, see seconds_of
+    std::string link;       // the bottleneck
+    bool soft = false;
+
+    double seconds_of(double bytes) const;
+};
+
+std::vector<Candidate> candidates_for(CollectiveKind kind, const GroupRates& rates,
+                                      const NcclEnvironment& environment);
+
+}  // namespace wirewise
