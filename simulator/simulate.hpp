@@ -1,5 +1,5 @@
-// Times a StepProgram: streams are FIFOs fed by one host thread, collectives and kernels slow each other down, waits
-// are events. Deterministic; integer picoseconds.
+// Times a StepProgram: streams are FIFOs fed by one host thread, collectives and kernels slow each other
+// down, waits are events. Deterministic; integer picoseconds.
 #pragma once
 
 #include <functional>
@@ -10,14 +10,21 @@
 
 namespace wirewise {
 
-// What the program's collectives run on: one pricer per mesh axis that the program uses.
+// What a collective of the group along `axis` costs on its own: the pricers below, or measured samples.
+using CollectiveCost = std::function<CollectivePrice(Axis, CollectiveKind, Bytes)>;
+
+// One pricer per mesh axis that the program uses; is a CollectiveCost.
 struct Wires {
     const CollectivePricer* replicate = nullptr;
     const CollectivePricer* shard = nullptr;
     const CollectivePricer* world = nullptr;
     const CollectivePricer& of(Axis axis) const;
+    CollectivePrice operator()(Axis axis, CollectiveKind kind, Bytes bytes) const;
 };
 
-Timeline simulate(const StepProgram& program, const CostProfile& profile, const Wires& wires);
+// A step in the middle of a run: the host is as far ahead of the GPU as it would be after many such steps,
+// and a step never takes less time than the host needs to issue it.
+Timeline simulate(const StepProgram& program, const CostProfile& profile, const CollectiveCost& wires,
+                  const RuntimeCosts& runtime);
 
 }  // namespace wirewise

@@ -1,6 +1,7 @@
-// All physics of one GPU kind under one software stack: how long kernels take, what launching costs, what a running
-// collective takes from compute, what a process holds outside its buffers. Every number has an origin. Strategies hold
-// none of it. Loaded from calibration/profiles/*.json, or derived from the GPU's data sheet.
+// All physics of one GPU kind under one software stack: how long kernels take, what launching costs, what a
+// running collective takes from compute, what a process holds outside its buffers. Every group of numbers has
+// an origin. Strategies hold none of it. Loaded from calibration/profiles/*.json, or derived from the GPU's
+// data sheet.
 #pragma once
 
 #include <map>
@@ -8,53 +9,106 @@
 #include <string_view>
 #include <vector>
 
-#include "model/program/kernel.hpp"
 #include "model/topology/gpu.hpp"
 #include "model/units/quantity.hpp"
 
 namespace wirewise {
 
-// Where a number comes from: shown by `plan`, required in every profile.
+// Where a group of numbers comes from: shown by `plan`, required in every profile.
 struct Origin {
-    std::string source;  // "data sheet", "measured", "published: ..."
+    std::string source;  // "data sheet", "measured: ...", "published: ..."
     std::string date;
     int samples = 0;
-    double residual = 0;  // typical relative error of the fit; 0: unknown
+    double residual = 0;  // mean relative error over the samples; 0: not known
+};
+
+// Matrix products run in tiles, one per SM at a time:
+//   time = fixed + waves x SMs x tile_m x tile_n x 2 (k + prologue) x (1 + small_tile_penalty x ...) / rate,
+// waves = ceil(tiles / SMs), for the best of the tile shapes (see gemm_time.cpp).
+struct GemmCosts {
+    std::map<DType, FlopsPerSecond> rate;  // every SM at work, clock not held back by the power limit
+    Seconds fixed;
+    double small_tile_penalty = 0;
+    double prologue = 0;  // start and end of a tile, in units of k
+};
+
+// Useful flop/s of attention at head_dim 128, piecewise linear over log2(flops).
+using RateCurve = std::vector<std::pair<double, FlopsPerSecond>>;
+struct AttentionCosts {
+    RateCurve forward, backward;
+    double half_head_factor = 1;  // time factor at head_dim 64; linear in head_dim up to 1 at 128
+    double in_step_factor = 1;    // in a step against alone
+};
+
+struct MemoryCosts {
+    BytesPerSecond vector_rate, reduction_rate, gather_rate;
+    double broadcast_elements_per_second = 0;
+    Seconds fixed, minimum;
+    Seconds gap;  // from one small kernel to the next on a stream
+};
+
+// An update takes the longer of its traffic and its arithmetic.
+struct OptimizerCosts {
+    BytesPerSecond rate;
+    double elements_per_second = 0;
+    double in_step_factor = 1;
+};
+
+// The power limit holds the clock down when matrix products fill the step: their time is multiplied by
+// min(limit, 1 + slope x max(0, share - knee)), share = (GEMM + attention time) / step time.
+struct PowerCosts {
+    double knee = 1, slope = 0, limit = 1;
+};
+
+struct ContentionCosts {
+    // A collective of c channels holds c SMs: matrix kernels slow down by SMs / (SMs - c), memory-bound ones
+    // by this share of it.
+    double vector_share = 0;
+    // A collective that becomes ready while compute runs starts this many mean remaining kernel times later.
+    double start_delay = 0;
+    // A kernel on a side stream stops compute and runs at this rate itself.
+    double side_kernel_rate = 1;
+};
+
+struct CopyCosts {
+    BytesPerSecond device_to_host, host_to_device, device_to_device;
+    Seconds fixed;
+};
+
+// What the host spends to issue one op of each kind, and what the process holds on the device, under one
+// runtime.
+struct RuntimeCosts {
+    Seconds kernel, collective, copy, event;
+    Seconds hook, optimizer_loop, synchronize;        // HostWork, per count
+    double run_ahead = 0;                             // ops that the host may be ahead of the GPU
+    Bytes context_bytes;                              // context, libraries, kernels
+    std::map<std::string, Bytes> communicator_bytes;  // by transport: "p2p", "shm", "net"
 };
 
 struct CostProfile {
     std::string name;       // "h200-sxm"
     std::string gpu;        // the GPU it describes
     bool measured = false;  // false: data sheet only
-    std::map<std::string, Origin> origins;
+    int multiprocessors = 0;
+    std::map<std::string, Origin> origins;  // by group: "gemm", "attention", ...
 
-    // GEMM: in-step factor x (fixed + flops / rate / wave efficiency). rate per compute dtype.
-    std::map<DType, FlopsPerSecond> gemm_rate;
-    Seconds gemm_fixed;
-    double tensor_power_base = 1, tensor_power_slope = 0;  // see step_time: the power limit's effect on GEMM-heavy steps
-    // Attention: rate over log2(flops), piecewise linear, forward and backward, at head_dim 128.
-    std::vector<std::pair<double, FlopsPerSecond>> attention_forward, attention_backward;
-    double small_head_factor = 1;  // time factor at head_dim <= 64
-    // Memory-bound kernels.
-    BytesPerSecond vector_rate, reduction_rate, optimizer_rate;
-    double broadcast_elements_per_second = 0;
-    Seconds kernel_fixed, kernel_minimum, kernel_gap;
-    // The host.
-    Seconds launch_kernel, launch_collective, launch_hook;
-    // Contention while a collective runs.
-    double gemm_slowdown = 1, vector_slowdown = 1;  // time factors
-    double collective_start_delay = 0;              // x mean remaining time of running kernels
-    // Memory outside the allocator, per process.
-    Bytes context_bytes;                              // CUDA context, libraries
-    std::map<std::string, Bytes> communicator_bytes;  // by transport: "p2p", "shm", "net"
+    GemmCosts gemm;
+    AttentionCosts attention;
+    MemoryCosts memory;
+    OptimizerCosts optimizer;
+    PowerCosts power;
+    ContentionCosts contention;
+    CopyCosts copy;
+    std::map<std::string, RuntimeCosts> runtimes;  // "native", "pytorch", "deepspeed"
+
+    const RuntimeCosts& runtime(std::string_view runtime_name) const;
 };
 
 // Throws InputError naming file and JSON pointer.
 CostProfile load_profile(const std::string& file);
 // From data-sheet figures alone, with efficiencies that hold across GPU kinds.
 CostProfile profile_from_data_sheet(const GpuModel& gpu);
-
-// Time of one kernel running alone.
-Seconds kernel_time(const Kernel& kernel, const CostProfile& profile);
+// The profile in `folder` that describes the GPU (<name>.json), else its data sheet's.
+CostProfile profile_for(const GpuModel& gpu, const std::string& folder);
 
 }  // namespace wirewise

@@ -76,6 +76,7 @@ class ProgramBuilder {
     void join(StreamId later, StreamId earlier) { wait(later, record(earlier)); }
 
     const Buffer& at(BufferId id) const { return program_.at(id); }
+    std::uint32_t buffer_count() const { return static_cast<std::uint32_t>(program_.buffers.size()); }
     std::size_t op_count() const { return program_.ops.size(); }
 
     StepProgram finish() &&;

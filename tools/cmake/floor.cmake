@@ -37,16 +37,17 @@ function(wirewise_floor name folder)
     set_property(GLOBAL APPEND PROPERTY WIREWISE_FLOORS "${folder}=${joined}")
 endfunction()
 
-# wirewise_test(NAME DEPS ... [LIBRARIES ...]): the GoogleTest binary tests/NAME of all sources in that folder, one
-# CTest entry per test case.
+# wirewise_test(NAME DEPS ... [LIBRARIES ...]): the GoogleTest binary of all sources in the calling folder, one CTest entry
+# per test case.
 function(wirewise_test name)
     cmake_parse_arguments(test "" "" "DEPS;LIBRARIES;LABELS" ${ARGN})
-    file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp")
+    file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+    include(GoogleTest)
     list(TRANSFORM test_DEPS PREPEND wirewise_ OUTPUT_VARIABLE links)
     add_executable(test_${name} ${sources})
     target_link_libraries(test_${name} PRIVATE wirewise_settings ${links} ${test_LIBRARIES} GTest::gtest_main)
     target_compile_definitions(test_${name} PRIVATE
-        WIREWISE_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}" WIREWISE_FIXTURES="${CMAKE_CURRENT_SOURCE_DIR}/${name}/fixtures")
+        WIREWISE_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}" WIREWISE_FIXTURES="${CMAKE_CURRENT_SOURCE_DIR}/fixtures")
     gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
                          PROPERTIES TIMEOUT 300 LABELS "${name};${test_LABELS}")
 endfunction()

@@ -17,7 +17,8 @@ endif()
 
 add_library(wirewise_settings INTERFACE)
 target_include_directories(wirewise_settings INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
-target_compile_options(wirewise_settings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion)
+target_compile_options(wirewise_settings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+                       -Wno-missing-field-initializers)  # designated initialisers leave the rest at its default
 if(WIREWISE_SANITIZE)
     target_compile_options(wirewise_settings INTERFACE -fsanitize=${WIREWISE_SANITIZE} -fno-omit-frame-pointer)
     target_link_options(wirewise_settings INTERFACE -fsanitize=${WIREWISE_SANITIZE})

@@ -1,0 +1,138 @@
+// A profile for a GPU that was never measured: fractions of data-sheet figures that hold across GPUs of one
+// generation, the rest scaled from the H200, the one GPU measured in full.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "model/cost/cost_profile.hpp"
+#include "model/cost/runtime_costs.hpp"
+
+namespace wirewise {
+namespace {
+
+// What a generation reaches of its dense peak with every SM at work, and how its power limit bites.
+struct Generation {
+    double compute_capability;  // from this one up
+    double gemm_fraction;
+    double attention_fraction;  // of long causal attention, forward; backward takes 0.86 of it
+    double power_slope;
+    std::string_view source;
+};
+
+// gemm_fraction / (1 + slope (1 - knee)) is the fraction sustained in an endless row of large products.
+constexpr std::array<Generation, 7> kGenerations{{
+    {0.0, 0.58, 0.32, 0.20, "published: MI300X bf16 GEMM 600-700 TFLOP/s (SemiAnalysis, 2024-12)"},
+    {7.0, 0.80, 0.25, 0.10, "published: V100 fp16 GEMM 90-100 TFLOP/s; no fused attention before CC 8.0"},
+    {8.0, 0.87, 0.62, 0.15, "published: A100 GEMM 240-270 TFLOP/s; FlashAttention-2 paper, 190-200 TFLOP/s"},
+    {8.6, 0.75, 0.52, 0.15, "published: RTX 3090 and A6000 GEMM at 65-75 % of dense peak"},
+    {8.9, 0.80, 0.55, 0.20, "published: RTX 4090 and L40S GEMM at 65-85 % of dense peak"},
+    {9.0, 0.87, 0.64, 0.337, "measured: H200, 2026-11-30"},
+    {10.0, 0.80, 0.55, 0.337, "published: B200 bf16 GEMM 1,500-1,750 TFLOP/s"},
+}};
+
+const Generation& generation_of(const GpuModel& gpu) {
+    const Generation* best = kGenerations.data();
+    for (const Generation& g : kGenerations)
+        if (g.compute_capability <= gpu.compute_capability + 1e-6) best = &g;
+    return *best;
+}
+
+// The H200 as the measure for what no data sheet says.
+constexpr double kReferencePeak = 989e12;
+constexpr int kReferenceMultiprocessors = 132;
+constexpr double kPowerKnee = 0.36;
+
+GemmCosts gemm_costs(const GpuModel& gpu, const Generation& generation) {
+    GemmCosts costs;
+    for (const auto& [type, peak] : gpu.dense_peak) costs.rate[type] = peak * generation.gemm_fraction;
+    for (const DType half : {DType::bf16, DType::fp16})  // a format without tensor cores runs as fp32
+        if (!costs.rate.contains(half) && costs.rate.contains(DType::fp32))
+            costs.rate[half] = costs.rate[DType::fp32];
+    costs.fixed = 7_us;
+    costs.small_tile_penalty = 0.074;
+    costs.prologue = 169;
+    return costs;
+}
+
+// Rates relative to long sequences, over log2(flops) of the H200; a GPU of half the peak gets there with half
+// the work.
+constexpr std::array<std::pair<double, double>, 6> kForwardShape{
+    {{33, 0.28}, {35, 0.675}, {37, 0.82}, {39, 0.95}, {41, 1.0}, {43, 1.0}}};
+constexpr std::array<std::pair<double, double>, 6> kBackwardShape{
+    {{34.3, 0.30}, {36.3, 0.58}, {38.3, 0.80}, {40.3, 0.94}, {42.3, 1.0}, {44.3, 1.0}}};
+
+RateCurve scaled(const std::array<std::pair<double, double>, 6>& shape, FlopsPerSecond peak, double top) {
+    const double shift = std::log2(peak.value() / kReferencePeak);
+    RateCurve curve;
+    for (const auto& [log_flops, relative] : shape)
+        curve.emplace_back(log_flops + shift, peak * (top * relative));
+    return curve;
+}
+
+AttentionCosts attention_costs(FlopsPerSecond peak, const Generation& generation) {
+    AttentionCosts costs;
+    costs.forward = scaled(kForwardShape, peak, generation.attention_fraction);
+    costs.backward = scaled(kBackwardShape, peak, 0.86 * generation.attention_fraction);
+    costs.half_head_factor = 1.4;
+    costs.in_step_factor = 1.09;
+    return costs;
+}
+
+MemoryCosts memory_costs(const GpuModel& gpu) {
+    const BytesPerSecond peak = gpu.memory_bandwidth;
+    const double multiprocessors = static_cast<double>(gpu.multiprocessors) / kReferenceMultiprocessors;
+    MemoryCosts costs;
+    costs.vector_rate = 0.835 * peak;
+    costs.reduction_rate = 0.375 * peak;
+    costs.gather_rate = 0.625 * peak;
+    costs.broadcast_elements_per_second = 285e9 * multiprocessors;
+    costs.fixed = 1_us;
+    costs.minimum = 2_us;
+    costs.gap = 1_us;
+    return costs;
+}
+
+OptimizerCosts optimizer_costs(const GpuModel& gpu) {
+    return {0.72 * gpu.memory_bandwidth,
+            192e9 * static_cast<double>(gpu.multiprocessors) / kReferenceMultiprocessors, 1.03};
+}
+
+// One way, after protocol overhead: 0.88 of the raw rate (measured on PCIe 5.0 x16: 55.4 of 63 GB/s).
+CopyCosts copy_costs(const GpuModel& gpu) {
+    const double lanes = std::max(gpu.pcie_width, 1) * std::exp2(std::max(gpu.pcie_generation, 3) - 3);
+    const BytesPerSecond host = 0.88 * lanes * 0.985_GBps;
+    return {host, host, 0.41 * gpu.memory_bandwidth, 5_us};
+}
+
+FlopsPerSecond attention_peak(const GpuModel& gpu) {
+    for (const DType type : {DType::bf16, DType::fp16, DType::fp32})
+        if (const auto found = gpu.dense_peak.find(type); found != gpu.dense_peak.end()) return found->second;
+    throw InputError("GPU " + gpu.name, "the catalogue gives no dense peak", "add dense_peak to its row");
+}
+
+}  // namespace
+
+CostProfile profile_from_data_sheet(const GpuModel& gpu) {
+    const Generation& generation = generation_of(gpu);
+    CostProfile profile;
+    profile.name = gpu.name + " (data sheet)";
+    profile.gpu = gpu.name;
+    profile.multiprocessors = gpu.multiprocessors;
+    profile.gemm = gemm_costs(gpu, generation);
+    profile.attention = attention_costs(attention_peak(gpu), generation);
+    profile.memory = memory_costs(gpu);
+    profile.optimizer = optimizer_costs(gpu);
+    profile.power = {kPowerKnee, generation.power_slope, 1 + generation.power_slope * (1 - kPowerKnee)};
+    profile.contention = {0.45, 2.28, 0.43};
+    profile.copy = copy_costs(gpu);
+    profile.runtimes = default_runtimes();
+    const Origin scaled_from_h200{"data sheet, fractions measured on h200-sxm", "2026-11-30", 0, 0};
+    for (const char* group : {"memory", "optimizer", "contention", "copy", "runtimes"})
+        profile.origins[group] = scaled_from_h200;
+    for (const char* group : {"gemm", "attention", "power"})
+        profile.origins[group] = {"data sheet x fraction; " + std::string(generation.source), "2026-11-30", 0,
+                                  0};
+    return profile;
+}
+
+}  // namespace wirewise

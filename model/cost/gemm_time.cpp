@@ -1,0 +1,62 @@
+// GEMM: tiles in waves over the SMs. cuBLAS picks the tile shape that ends first, and so do we.
+#include <algorithm>
+#include <array>
+
+#include "model/cost/kernel_time.hpp"
+
+namespace wirewise {
+namespace {
+
+struct Tile {
+    std::int64_t m, n;
+};
+// Shapes that cuBLAS ships for half-precision inputs; 128x256 is the most efficient one.
+constexpr std::array<Tile, 6> kTiles{{{128, 256}, {256, 128}, {128, 128}, {64, 128}, {128, 64}, {64, 64}}};
+
+constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// Operands are read once per tile row and column: small tiles read more per flop.
+double relative_cost(Tile tile, const GemmCosts& costs) {
+    constexpr double kEdge = 128, kBest = kEdge / 128 + kEdge / 256;
+    const double reads = kEdge / static_cast<double>(tile.m) + kEdge / static_cast<double>(tile.n);
+    return 1 + costs.small_tile_penalty * (reads - kBest);
+}
+
+Flops scheduled_flops(const Gemm& gemm, Tile tile, const CostProfile& profile) {
+    const std::int64_t tiles = divide_up(gemm.m, tile.m) * divide_up(gemm.n, tile.n);
+    const std::int64_t slots = divide_up(tiles, profile.multiprocessors) * profile.multiprocessors;
+    const double per_tile =
+        2.0 * static_cast<double>(tile.m * tile.n) * (static_cast<double>(gemm.k) + profile.gemm.prologue);
+    return Flops(static_cast<double>(slots) * per_tile * relative_cost(tile, profile.gemm));
+}
+
+// An accumulated or added result is read as well; both sides of it move while no tile computes.
+Seconds result_traffic(const Gemm& gemm, const CostProfile& profile) {
+    const std::int64_t reads = (gemm.accumulate ? 1 : 0) + (gemm.addend ? 1 : 0);
+    return reads * bytes_of(gemm.m * gemm.n, gemm.result) / profile.memory.vector_rate;
+}
+
+// Skinny products are bound by reading their operands once.
+Seconds operand_traffic(const Gemm& gemm, const CostProfile& profile) {
+    const Bytes operands = bytes_of(gemm.m * gemm.k, gemm.type) + bytes_of(gemm.k * gemm.n, gemm.type);
+    return (operands + bytes_of(gemm.m * gemm.n, gemm.result)) / profile.memory.vector_rate;
+}
+
+FlopsPerSecond rate_of(DType type, const CostProfile& profile) {
+    const auto found = profile.gemm.rate.find(type);
+    ensure(found != profile.gemm.rate.end(), "the profile has a GEMM rate for every compute dtype");
+    return found->second;
+}
+
+}  // namespace
+
+Seconds gemm_time(const Gemm& gemm, const CostProfile& profile) {
+    if (gemm.m == 0 || gemm.n == 0 || gemm.k == 0) return Seconds(0);
+    Flops least = scheduled_flops(gemm, kTiles[0], profile);
+    for (const Tile tile : kTiles) least = std::min(least, scheduled_flops(gemm, tile, profile));
+    const Seconds busy = least / rate_of(gemm.type, profile);
+    return profile.gemm.fixed + std::max(busy, operand_traffic(gemm, profile)) +
+           result_traffic(gemm, profile);
+}
+
+}  // namespace wirewise

@@ -1,0 +1,89 @@
+#include "model/cost/kernel_time.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/program/program.hpp"
+
+namespace wirewise {
+namespace {
+
+// Linear between points, constant beyond the ends.
+FlopsPerSecond rate_at(double log_flops, const RateCurve& curve) {
+    ensure(!curve.empty(), "an attention curve has points");
+    if (log_flops <= curve.front().first) return curve.front().second;
+    for (std::size_t i = 1; i < curve.size(); ++i) {
+        const auto& [x0, y0] = curve[i - 1];
+        const auto& [x1, y1] = curve[i];
+        if (log_flops <= x1) return y0 + (log_flops - x0) / (x1 - x0) * (y1 - y0);
+    }
+    return curve.back().second;
+}
+
+// Heads narrower than the tile of the kernel (64) cost as much as 64.
+double head_factor(std::int64_t head_dim, const AttentionCosts& costs) {
+    constexpr double kHalf = 64, kFull = 128;
+    const double width = static_cast<double>(head_dim);
+    if (width >= kFull) return 1;
+    if (width >= kHalf) return 1 + (costs.half_head_factor - 1) * (kFull - width) / (kFull - kHalf);
+    return costs.half_head_factor * kHalf / width;
+}
+
+// Kernels of other number formats than bf16 go at the rate of their matrix products.
+double format_factor(DType type, const GemmCosts& gemm) {
+    const auto own = gemm.rate.find(type), reference = gemm.rate.find(DType::bf16);
+    if (own == gemm.rate.end() || reference == gemm.rate.end()) return 1;
+    return reference->second / own->second;
+}
+
+Seconds streaming_time(const Pointwise& kernel, const MemoryCosts& costs) {
+    switch (kernel.access) {
+        case AccessClass::vector:
+            return kernel.traffic / costs.vector_rate;
+        case AccessClass::broadcast: {
+            const double elements = static_cast<double>(kernel.rows) * static_cast<double>(kernel.columns);
+            return std::max(kernel.traffic / costs.vector_rate,
+                            Seconds(elements / costs.broadcast_elements_per_second));
+        }
+        case AccessClass::reduction:
+            return kernel.traffic / costs.reduction_rate;
+        case AccessClass::gather:
+            return kernel.traffic / costs.gather_rate;
+    }
+    return Seconds(0);
+}
+
+}  // namespace
+
+Seconds attention_time(const Attention& attention, const CostProfile& profile) {
+    const Flops work = flops_of(attention);
+    if (work.value() <= 0) return Seconds(0);
+    const RateCurve& curve = attention.backward ? profile.attention.backward : profile.attention.forward;
+    const double factor =
+        head_factor(std::max(attention.head_dim, attention.value_head_dim), profile.attention) *
+        format_factor(attention.type, profile.gemm);
+    return work / rate_at(std::log2(work.value()), curve) * factor;
+}
+
+Seconds pointwise_time(const Pointwise& kernel, const MemoryCosts& costs) {
+    return std::max(costs.fixed + streaming_time(kernel, costs), costs.minimum) + costs.gap;
+}
+
+Seconds update_time(const OptimizerUpdate& update, const OptimizerCosts& costs) {
+    const Seconds arithmetic(static_cast<double>(update.count) / costs.elements_per_second);
+    return std::max(update.traffic / costs.rate, arithmetic);
+}
+
+Seconds kernel_time(const Kernel& kernel, const CostProfile& profile) {
+    return std::visit(Overloaded{[&](const Gemm& k) { return gemm_time(k, profile); },
+                                 [&](const Attention& k) { return attention_time(k, profile); },
+                                 [&](const Pointwise& k) { return pointwise_time(k, profile.memory); },
+                                 [&](const OptimizerUpdate& k) { return update_time(k, profile.optimizer); }},
+                      kernel);
+}
+
+double power_factor(double share, const PowerCosts& costs) {
+    return std::min(costs.limit, 1 + costs.slope * std::max(0.0, share - costs.knee));
+}
+
+}  // namespace wirewise

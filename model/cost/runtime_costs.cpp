@@ -1,0 +1,44 @@
+#include "model/cost/runtime_costs.hpp"
+
+namespace wirewise {
+namespace {
+
+// Our executor: one thread that only launches. CUDA launch 4-5 us; context, libraries and NCCL buffers by
+// cudaMemGetInfo on 2x H200, 2026-11-30.
+RuntimeCosts native() {
+    RuntimeCosts costs;
+    costs.kernel = 4.5_us;
+    costs.collective = 15_us;
+    costs.copy = 4.5_us;
+    costs.event = 1_us;
+    costs.hook = costs.optimizer_loop = Seconds(0);
+    costs.synchronize = 20_us;
+    costs.run_ahead = 1000;
+    costs.context_bytes = 541_MiB;
+    costs.communicator_bytes = {{"p2p", 858_MiB}, {"shm", 390_MiB}, {"net", 390_MiB}};
+    return costs;
+}
+
+// PyTorch eager on the same machine. Process memory: device use minus reserved of 33 training steps.
+RuntimeCosts pytorch() {
+    RuntimeCosts costs;
+    costs.kernel = 15_us;
+    costs.collective = 60_us;
+    costs.copy = 15_us;
+    costs.event = 2_us;
+    costs.hook = 100_us;
+    costs.optimizer_loop = 5_us;
+    costs.synchronize = 20_us;
+    costs.run_ahead = 1000;
+    costs.context_bytes = 1'200'000'000_B;
+    costs.communicator_bytes = {{"p2p", 504'000'000_B}, {"shm", 13'000'000_B}, {"net", 0_B}};
+    return costs;
+}
+
+}  // namespace
+
+std::map<std::string, RuntimeCosts> default_runtimes() {
+    return {{"native", native()}, {"pytorch", pytorch()}, {"deepspeed", pytorch()}};
+}
+
+}  // namespace wirewise

@@ -1,0 +1,22 @@
+#include "model/strategy/lower.hpp"
+
+#include <fmt/format.h>
+
+#include "model/strategy/native/lower_native.hpp"
+#include "model/units/error.hpp"
+
+namespace wirewise {
+
+StepProgram lower(const Transformer& model, const ParallelPlan& plan, Phase phase) {
+    switch (plan.runtime) {
+        case Runtime::native:
+            return lower_native(model, plan, phase);
+        case Runtime::pytorch:
+        case Runtime::deepspeed:
+            break;
+    }
+    throw InputError("--runtime", fmt::format("{} is not modelled yet", name_of(plan.runtime)),
+                     "write native or pytorch");
+}
+
+}  // namespace wirewise

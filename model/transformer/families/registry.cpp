@@ -1,0 +1,27 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "model/transformer/families/families.hpp"
+
+namespace wirewise {
+
+namespace {
+std::vector<Family> gathered() {
+    std::vector<Family> all;
+    for (auto group : {llama_families}) std::ranges::move(group(), std::back_inserter(all));
+    return all;
+}
+}  // namespace
+
+const std::vector<Family>& all_families() {
+    static const std::vector<Family> all = gathered();
+    return all;
+}
+
+const Family* find_family(std::string_view model_type) {
+    const auto found = std::ranges::find(all_families(), model_type, &Family::model_type);
+    return found == all_families().end() ? nullptr : &*found;
+}
+
+}  // namespace wirewise
