@@ -79,7 +79,7 @@ Candidate ring(CollectiveKind kind, const GroupRates& group, Protocol protocol) 
     candidate.latency = ring_latency(kind, group, protocol);
     candidate.seconds_per_byte = traffic / protocol_rate(group, protocol, limit.rate);
     if (protocol == Protocol::simple && !one_way)
-        candidate.seconds_per_byte += group.last_receive / group.ranks;
+        candidate.unseen_by_tuner = group.last_receive / group.ranks;
     candidate.link = limit.link;
     candidate.soft = limit.soft;
     return candidate;
@@ -114,10 +114,10 @@ Candidate nvls(const GroupRates& group) {
     const double n = group.ranks;
     Candidate candidate = named(Algorithm::nvls, Protocol::simple);
     candidate.latency = hop_latency(Algorithm::nvls, Protocol::simple).nvlink * us;
-    candidate.seconds_per_byte = (n + 1) / n / (limits.nvls_efficiency * group.switch_port);
+    candidate.seconds_per_byte = (n + 1) / n / (limits.nvls_efficiency * group.switch_port.rate);
     candidate.channels = limits.nvls_channels;
     candidate.fill_bytes = limits.nvls_channels * std::min(n, 32.0);
-    candidate.link = group.ring.link;
+    candidate.link = group.switch_port.link;
     return candidate;
 }
 
@@ -125,7 +125,7 @@ Candidate nvls(const GroupRates& group) {
 Candidate nvls_tree(const GroupRates& group) {
     const GenerationLimits& limits = limits_of(group.compute_capability);
     const double heads = group.local_ranks;
-    const double inside = limits.nvls_efficiency * group.switch_port / (1 + 1 / heads);
+    const double inside = limits.nvls_efficiency * group.switch_port.rate / (1 + 1 / heads);
     const Limit network = group.network;
     const double outside = group.servers == 2 ? network.rate : network.rate / 2;
     Candidate candidate = named(Algorithm::nvls_tree, Protocol::simple);
@@ -134,7 +134,7 @@ Candidate nvls_tree(const GroupRates& group) {
         2 * std::floor(std::log2(group.servers)) * hop_outside(group, Algorithm::nvls_tree, Protocol::simple);
     candidate.seconds_per_byte = 1 / std::min(inside, outside);
     candidate.channels = limits.nvls_channels;
-    candidate.link = inside < outside ? group.ring.link : network.link;
+    candidate.link = inside < outside ? group.switch_port.link : network.link;
     return candidate;
 }
 
@@ -162,7 +162,7 @@ Candidate pairs(CollectiveKind kind, const GroupRates& group) {
 
 bool switch_adds(const GroupRates& group, const NcclEnvironment& environment) {
     const GenerationLimits& limits = limits_of(group.compute_capability);
-    if (!environment.nvls || group.switch_port <= 0 || limits.nvls_efficiency <= 0) return false;
+    if (!environment.nvls || group.switch_port.rate <= 0 || limits.nvls_efficiency <= 0) return false;
     if (group.servers > 1) return group.local_ranks > 2;
     const bool pinned = !environment.algorithms.empty();
     return group.ranks >= (pinned ? 3 : limits.nvls_least_ranks);
@@ -170,7 +170,7 @@ bool switch_adds(const GroupRates& group, const NcclEnvironment& environment) {
 
 }  // namespace
 
-double Candidate::seconds_of(double bytes) const {
+double Candidate::tuner_seconds(double bytes) const {
     if (algorithm == Algorithm::tree)
         return latency + bytes * seconds_per_byte / tree_correction(protocol, bytes);
     if (fill_bytes <= 0) return latency + bytes * seconds_per_byte;

@@ -11,7 +11,7 @@ namespace wirewise {
 struct Cut {
     int inside = 0;          // GPUs of the group on the sending side
     bool sends_root = true;  // the group's first GPU is among them
-    double capacity = 0;  // bytes per second from the sending side to the other, at wire rates
+    double capacity = 0;     // bytes per second from the sending side to the other, at wire rates
 };
 
 // The cuts that separate the group: every single GPU's own, and the min-cuts between the first GPU and each

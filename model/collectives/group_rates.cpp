@@ -74,6 +74,11 @@ Limit limit_of(const Machine& machine, const Planned& group, const LinkLoad& loa
     return limit;
 }
 
+Limit switch_port_of(const Machine& machine, const GroupWires& wires) {
+    const Narrowest port = wires.switch_port();
+    return {port.rate, wires.describe(machine, port.wire), false};
+}
+
 void check_connected(const Machine& machine, const GroupWires& wires) {
     for (int from = 0; from < wires.ranks(); ++from)
         for (int to = 0; to < wires.ranks(); ++to)
@@ -122,7 +127,7 @@ std::vector<GroupRates> rates_of_groups(const Machine& machine, const NcclEnviro
             const double copy = std::min(plan.channels * kLocalCopyPerChannel, plan.memory_rate / 2);
             rates.last_receive = last_receive_cost(plan.wires, plan.rings, ring, copy);
             rates.over_nvlink = plan.rings.farthest == HopType::nvlink;
-            if (plan.wires.full_switch()) rates.switch_port = plan.wires.switch_port();
+            if (plan.wires.full_switch()) rates.switch_port = switch_port_of(machine, plan.wires);
             rates.cuts = cuts_between(machine, view[i].gpus, plan.wires.full_switch());
         }
         if (rates.servers > 1) {

@@ -22,6 +22,7 @@ struct Limit {
 
 struct GroupRates {
     int ranks = 1, servers = 1, local_ranks = 1;
+    Limit switch_port;  // a GPU's link into an NVSwitch that joins all local ranks; rate 0: none
     Limit ring, chain, shift, exchange;  // within the server; rate 0 where it stands alone in it
     double last_receive = 0;             // seconds per byte, see last_receive_cost()
     Limit network;                       // out of and into one server; rate 0 for one server
@@ -32,7 +33,6 @@ struct GroupRates {
     Transport transport{};
     std::string_view transport_name;
     bool over_nvlink = false;  // hop latencies of NVLink; else of PCIe
-    double switch_port = 0;    // a GPU's rate into an NVSwitch that joins all local ranks; 0: none
     bool amd_host = false;
     std::vector<Cut> cuts;
 };

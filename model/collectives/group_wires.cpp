@@ -215,11 +215,13 @@ void GroupWires::add_shared(const Machine& machine) {
     }
 }
 
-double GroupWires::switch_port() const {
-    double port = std::numeric_limits<double>::max();
+Narrowest GroupWires::switch_port() const {
+    Narrowest port{std::numeric_limits<double>::max(), -1};
     for (const Hop& hop : hops_)
-        for (const LinkUse& use : hop.uses)
-            port = std::min(port, wires_[static_cast<std::size_t>(use.link)].wire / use.wire_cost);
+        for (const LinkUse& use : hop.uses) {
+            const double rate = wires_[static_cast<std::size_t>(use.link)].wire / use.wire_cost;
+            if (rate < port.rate) port = {rate, use.link};
+        }
     return port;
 }
 

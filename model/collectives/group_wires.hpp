@@ -38,8 +38,14 @@ struct Wire {
     LinkId link{};
 };
 
-// GroupWires are numbered alike for every group of one server: links by id, then the memory of each node,
+// Wires are numbered alike for every group of one server: links by id, then the memory of each node,
 // then the TCP stack under each GPU's process.
+// The wire that sets a rate (bytes per second).
+struct Narrowest {
+    double rate = 0;
+    int wire = -1;
+};
+
 class GroupWires {
   public:
     GroupWires(const Machine& machine, const NcclEnvironment& environment, std::vector<int> local_gpus);
@@ -52,7 +58,7 @@ class GroupWires {
     bool full_switch() const { return full_switch_; }
 
     // full_switch(): what a GPU can send into the switch, bytes per second at wire rate.
-    double switch_port() const;
+    Narrowest switch_port() const;
     bool is_socket_link(const Machine& machine, int wire) const;  // between NUMA nodes
     std::string describe(const Machine& machine, int wire) const;
 

@@ -20,10 +20,7 @@ LinkLoad exchange_load(const GroupWires& wires);
 
 void add(LinkLoad& sum, const LinkLoad& more);
 
-struct Narrowest {
-    double rate = 0;  // bus bytes per second that this wire allows
-    int wire = -1;
-};
+// Bus bytes per second that the wires allow under that load.
 Narrowest narrowest(const std::vector<Wire>& wires, const LinkLoad& load);
 
 // Seconds per byte of the last receive of a ring, which nothing overlaps: out of the GPU's own memory by its

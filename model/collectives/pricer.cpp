@@ -93,11 +93,12 @@ CollectivePrice price_group(const PricedGroup& group, CollectiveKind kind, Bytes
     if (priced.candidates.empty() || bytes.count() <= 0) return price;
     const auto size = static_cast<double>(bytes.count());
     const Candidate* best = nullptr;
-    double least = 0;
+    double least_tuner = 0;
     for (const Candidate& candidate : priced.candidates) {
-        const double seconds = candidate.seconds_of(size);
-        if (best == nullptr || seconds < least) best = &candidate, least = seconds;
+        const double seconds = candidate.tuner_seconds(size);
+        if (best == nullptr || seconds < least_tuner) best = &candidate, least_tuner = seconds;
     }
+    const double least = best->seconds_of(size);
     price.algorithm = name_of(best->algorithm);
     price.protocol = name_of(best->protocol);
     price.channels = best->channels;

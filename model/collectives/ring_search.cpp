@@ -14,7 +14,8 @@ namespace wirewise {
 namespace {
 
 constexpr int kMostChannels = 32;  // NCCL: MAXCHANNELS / 2
-constexpr int kSteps = 3000;       // ranks placed per speed and path type; NCCL allows 16384
+constexpr int kSteps = 4000;       // ranks placed per speed and path type before giving up; NCCL allows 16384
+constexpr int kPatience = 400;     // ranks placed since the last improvement
 constexpr int kLargeGroup = 64;    // ranks that fit the set of visited ones
 
 std::vector<double> gigabytes(std::vector<double> ladder) {
@@ -106,7 +107,7 @@ class Walk {
         if (!fits(hop)) return;
         take(hop, 1);
         found_.push_back(order_);
-        if (found_.size() > best_.size()) best_ = found_;
+        if (found_.size() > best_.size()) best_ = found_, improved_at_ = steps_;
         if (!done()) {
             const std::vector<int> order = order_;
             const std::uint64_t visited = visited_;
@@ -118,7 +119,10 @@ class Walk {
         take(hop, -1);
     }
 
-    bool done() const { return steps_ > kSteps || static_cast<int>(best_.size()) >= enough_; }
+    bool done() const {
+        const int limit = best_.empty() ? kSteps : improved_at_ + kPatience;
+        return steps_ > limit || static_cast<int>(best_.size()) >= enough_;
+    }
     static std::uint64_t bit(int rank) { return std::uint64_t{1} << rank; }
 
     const GroupWires& wires_;
@@ -129,7 +133,7 @@ class Walk {
     std::vector<int> order_;
     std::uint64_t visited_ = 0;
     std::vector<std::vector<int>> found_, best_;
-    int steps_ = 0;
+    int steps_ = 0, improved_at_ = 0;
 };
 
 // The most a GPU can send, and any GPU receive: no set of rings carries more.

@@ -57,7 +57,8 @@ Machine switch_box(const GpuModel& gpu, int count, BytesPerSecond nic) {
         const NodeId node = build.gpu(&gpu);
         build.pcie(node, plx, gpu.pcie_generation);
         build.nvlink(node, nvswitch, gpu.nvlinks);
-        if (nic.value() > 0) build.pcie(build.nic("mlx5_" + std::to_string(i), nic), plx, gpu.pcie_generation);
+        if (nic.value() > 0)
+            build.pcie(build.nic("mlx5_" + std::to_string(i), nic), plx, gpu.pcie_generation);
     }
     return build.build();
 }
@@ -101,9 +102,22 @@ Machine cube_mesh() {
         build.pcie(gpus.back(), plx, 3);
     }
     // NVIDIA DGX-1 (V100) system architecture white paper, 2017: the doubled edges.
-    constexpr std::array<std::array<int, 3>, 16> kEdges{{{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {0, 4, 2}, {1, 2, 2}, {1, 3, 1},
-                                                         {1, 5, 2}, {2, 3, 2}, {2, 6, 1}, {3, 7, 1}, {4, 5, 1}, {4, 6, 1},
-                                                         {4, 7, 2}, {5, 6, 2}, {5, 7, 1}, {6, 7, 2}}};
+    constexpr std::array<std::array<int, 3>, 16> kEdges{{{0, 1, 1},
+                                                         {0, 2, 1},
+                                                         {0, 3, 2},
+                                                         {0, 4, 2},
+                                                         {1, 2, 2},
+                                                         {1, 3, 1},
+                                                         {1, 5, 2},
+                                                         {2, 3, 2},
+                                                         {2, 6, 1},
+                                                         {3, 7, 1},
+                                                         {4, 5, 1},
+                                                         {4, 6, 1},
+                                                         {4, 7, 2},
+                                                         {5, 6, 2},
+                                                         {5, 7, 1},
+                                                         {6, 7, 2}}};
     for (const auto& [a, b, links] : kEdges)
         build.nvlink(gpus[static_cast<std::size_t>(a)], gpus[static_cast<std::size_t>(b)], links);
     return build.build();
