@@ -10,7 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "model/units/error.hpp"
-#include "tools/near_names.hpp"
+#include "tools/inputs/words.hpp"
 
 namespace wirewise {
 
@@ -30,12 +30,6 @@ std::vector<std::string> command_names(const CLI::App& app) {
     for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
         names.push_back(command->get_name());
     return names;
-}
-
-std::string remedy_for(std::string_view word, const std::vector<std::string>& names,
-                       const std::string& place) {
-    const std::string near = did_you_mean(word, names);
-    return near.empty() ? place + " --help lists what there is" : near;
 }
 
 int complain(int code, const std::string& message) {
@@ -72,7 +66,7 @@ void CommandLine::parse(int argc, const char* const* argv) {
     const auto names = command_names(*app_);
     if (argc > 1 && argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end())
         throw InputError("wirewise", fmt::format("unknown command \"{}\"", argv[1]),
-                         remedy_for(argv[1], names, "wirewise"));
+                         remedy_from(argv[1], names));
     app_->parse(argc, argv);
 }
 
@@ -85,7 +79,7 @@ std::string CommandLine::explain(const CLI::ParseError& error) const {
         if (!extra.starts_with("-")) continue;
         const std::string word = extra.substr(0, extra.find('='));
         return fmt::format("{}: unknown option \"{}\"; {}", place, word,
-                           remedy_for(word, option_names(*command), place));
+                           remedy_from(word, option_names(*command)));
     }
     if (!extras.empty())
         return fmt::format("{}: unexpected word \"{}\"; {} --help lists what there is", place, extras.front(),
@@ -120,7 +114,7 @@ int CommandLine::run(int argc, const char* const* argv) {
 
 void write(const Report& report, const OutputOptions& output) {
     const bool terminal = isatty(STDOUT_FILENO) == 1;
-    const Format format = format_from(output.format, terminal);
+    const Format format = report.raw.empty() ? format_from(output.format, terminal) : Format::json;
     if (!output.quiet)
         for (const auto& warning : report.warnings)
             std::fprintf(stderr, "wirewise: warning: %s\n", warning.c_str());

@@ -9,7 +9,7 @@ namespace wirewise {
 
 namespace {
 
-Baseline baseline_of(const Candidate& single) {
+Baseline baseline_of(const PlanCandidate& single) {
     return {single.throughput.tokens_per_second, single.fits, single.estimate.device_used()};
 }
 
@@ -24,12 +24,12 @@ Answer answer(const Question& question) {
     const Site everywhere(question.machine, question.environment, question.profile, question.gpus);
     const Site one(question.machine, question.environment, question.profile, {question.gpus.front()});
     report(question, 0, "single");
-    const Candidate single = judge(question, plan_for(question, Strategy::single, 1), one);
+    const PlanCandidate single = judge(question, plan_for(question, Strategy::single, 1), one);
     answer.single = baseline_of(single);
     for (const Strategy strategy : question.strategies) {
         report(question, answer.candidates.size() + 1, name_of(strategy));
         const Site& site = strategy == Strategy::single ? one : everywhere;
-        Candidate candidate = strategy == Strategy::single
+        PlanCandidate candidate = strategy == Strategy::single
                                   ? single
                                   : judge(question, plan_for(question, strategy, site.ranks()), site);
         candidate.throughput.speedup_over_single =

@@ -18,7 +18,7 @@ FlopsPerSecond dense_peak(const GpuModel& gpu, DType compute) {
     return row->second;
 }
 
-Throughput throughput_of(const Question& question, const Candidate& candidate, const Site& site) {
+Throughput throughput_of(const Question& question, const PlanCandidate& candidate, const Site& site) {
     Throughput result;
     const ParallelPlan& plan = candidate.plan;
     result.tokens_per_second = tokens_per_second(plan, candidate.estimate.time.step);
@@ -62,8 +62,8 @@ ParallelPlan plan_for(const Question& question, Strategy strategy, int ranks) {
     return plan;
 }
 
-Candidate judge(const Question& question, const ParallelPlan& plan, const Site& site) {
-    Candidate candidate;
+PlanCandidate judge(const Question& question, const ParallelPlan& plan, const Site& site) {
+    PlanCandidate candidate;
     candidate.plan = plan;
     candidate.gpus = site.gpus();
     candidate.estimate = estimate(question.model, plan, site);

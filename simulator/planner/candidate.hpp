@@ -9,7 +9,7 @@ namespace wirewise {
 // when it cannot be.
 ParallelPlan plan_for(const Question& question, Strategy strategy, int ranks);
 
-Candidate judge(const Question& question, const ParallelPlan& plan, const Site& site);
+PlanCandidate judge(const Question& question, const ParallelPlan& plan, const Site& site);
 
 Fit fit_of(Bytes limit, Bytes expected, const Interval<Bytes>& interval);
 

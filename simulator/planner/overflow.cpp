@@ -18,7 +18,7 @@ std::string describe(const Buffer& buffer) {
 
 }  // namespace
 
-Overflow overflow_of(const Transformer& model, const ParallelPlan& plan, const Candidate& candidate) {
+Overflow overflow_of(const Transformer& model, const ParallelPlan& plan, const PlanCandidate& candidate) {
     const MemoryPeak& peak = candidate.estimate.peak;
     const StepProgram program = lower(model, plan, peak.phase);
     Overflow overflow{"", peak.at, std::max(Bytes(0), candidate.estimate.device_used() - candidate.limit)};

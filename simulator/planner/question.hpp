@@ -58,7 +58,7 @@ struct Overflow {
     Bytes short_by;      // device use above the limit
 };
 
-struct Candidate {
+struct PlanCandidate {
     ParallelPlan plan;
     std::vector<int> gpus;
     Estimate estimate;
@@ -80,7 +80,7 @@ struct Baseline {  // the same batch on one GPU
 };
 
 struct Answer {
-    std::vector<Candidate> candidates;
+    std::vector<PlanCandidate> candidates;
     Baseline single;
     std::optional<std::size_t> recommended;
     std::string why;

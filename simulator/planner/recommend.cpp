@@ -11,16 +11,16 @@ namespace wirewise {
 
 namespace {
 
-double slowest(const Candidate& candidate) {
+double slowest(const PlanCandidate& candidate) {
     return tokens_per_second(candidate.plan, candidate.intervals.step.hi);
 }
-double fastest(const Candidate& candidate) {
+double fastest(const PlanCandidate& candidate) {
     return tokens_per_second(candidate.plan, candidate.intervals.step.lo);
 }
-Bytes peak(const Candidate& candidate) { return candidate.estimate.device_used(); }
-std::string_view name(const Candidate& candidate) { return name_of(candidate.plan.strategy); }
+Bytes peak(const PlanCandidate& candidate) { return candidate.estimate.device_used(); }
+std::string_view name(const PlanCandidate& candidate) { return name_of(candidate.plan.strategy); }
 
-std::string nothing_fits(std::span<const Candidate> candidates) {
+std::string nothing_fits(std::span<const PlanCandidate> candidates) {
     const auto least = std::min_element(candidates.begin(), candidates.end(),
                                         [](const auto& a, const auto& b) { return peak(a) < peak(b); });
     if (least->fits == Fit::tight)
@@ -31,7 +31,7 @@ std::string nothing_fits(std::span<const Candidate> candidates) {
                        to_text(peak(*least)), to_text(least->limit));
 }
 
-std::string reason(std::span<const Candidate> candidates, const Candidate& chosen, const Candidate& best) {
+std::string reason(std::span<const PlanCandidate> candidates, const PlanCandidate& chosen, const PlanCandidate& best) {
     std::string why = fmt::format("{} fits ({} of {}, at most {})", name(chosen), to_text(peak(chosen)),
                                   to_text(chosen.limit), to_text(chosen.intervals.memory.hi));
     if (&chosen == &best)
@@ -42,7 +42,7 @@ std::string reason(std::span<const Candidate> candidates, const Candidate& chose
             "; {} is about as fast ({:.0f} against {:.0f} tokens/s, the intervals overlap) but needs {}",
             name(best), best.throughput.tokens_per_second, chosen.throughput.tokens_per_second,
             to_text(peak(best)));
-    for (const Candidate& other : candidates)
+    for (const PlanCandidate& other : candidates)
         if (other.fits != Fit::yes)
             why += fmt::format("; {} {}: {}", name(other),
                                other.fits == Fit::no ? "does not fit" : "may not fit", to_text(peak(other)));
@@ -51,16 +51,16 @@ std::string reason(std::span<const Candidate> candidates, const Candidate& chose
 
 }  // namespace
 
-Recommendation recommend(std::span<const Candidate> candidates) {
-    const Candidate* best = nullptr;
-    for (const Candidate& candidate : candidates)
+Recommendation recommend(std::span<const PlanCandidate> candidates) {
+    const PlanCandidate* best = nullptr;
+    for (const PlanCandidate& candidate : candidates)
         if (candidate.fits == Fit::yes &&
             (!best || candidate.throughput.tokens_per_second > best->throughput.tokens_per_second))
             best = &candidate;
     if (!best)
         return {std::nullopt, candidates.empty() ? "no strategy was asked for" : nothing_fits(candidates)};
-    const Candidate* chosen = best;
-    for (const Candidate& candidate : candidates)
+    const PlanCandidate* chosen = best;
+    for (const PlanCandidate& candidate : candidates)
         if (candidate.fits == Fit::yes && fastest(candidate) >= slowest(*best) &&
             peak(candidate) < peak(*chosen))
             chosen = &candidate;

@@ -15,6 +15,6 @@ struct Recommendation {
 // The fastest that fits at the pessimistic end of its interval; among those whose time intervals overlap the
 // fastest's, the one with the least memory. Speed is tokens per second, so that plans of different batches
 // compare.
-Recommendation recommend(std::span<const Candidate> candidates);
+Recommendation recommend(std::span<const PlanCandidate> candidates);
 
 }  // namespace wirewise

@@ -71,7 +71,7 @@ void more_sharding(std::vector<Change>& changes, const Question& question, const
 }
 
 // All GPUs of the machine, for a plan that uses fewer.
-void more_gpus(std::vector<Change>& changes, const Question& question, const Candidate& candidate) {
+void more_gpus(std::vector<Change>& changes, const Question& question, const PlanCandidate& candidate) {
     const int all = question.machine.gpu_count();
     const ParallelPlan& plan = candidate.plan;
     if (all <= plan.mesh.world() || question.machine.servers > 1 || plan.strategy == Strategy::ddp ||
@@ -102,7 +102,7 @@ std::optional<Remedy> tried(const Question& question, const Change& change, cons
 
 }  // namespace
 
-std::vector<Remedy> remedies_for(const Question& question, const Candidate& candidate, const Site& site) {
+std::vector<Remedy> remedies_for(const Question& question, const PlanCandidate& candidate, const Site& site) {
     std::vector<Change> changes;
     less_activation(changes, candidate.plan);
     smaller_states(changes, candidate.plan);

@@ -6,6 +6,6 @@
 namespace wirewise {
 
 // Changes that lower the peak, those that fit first, then the fastest. At most six.
-std::vector<Remedy> remedies_for(const Question& question, const Candidate& candidate, const Site& site);
+std::vector<Remedy> remedies_for(const Question& question, const PlanCandidate& candidate, const Site& site);
 
 }  // namespace wirewise

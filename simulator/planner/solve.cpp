@@ -35,7 +35,7 @@ class Search {
         return intervals_of(estimate, plan, question_.profile).memory.hi <= site_.memory_limit();
     }
 
-    Candidate judged(std::int64_t units) const { return judge(question_, plan_at(units), site_); }
+    PlanCandidate judged(std::int64_t units) const { return judge(question_, plan_at(units), site_); }
 
     std::int64_t most() const {
         const bool bounded =
@@ -51,7 +51,7 @@ class Search {
     ParallelPlan plan_;
 };
 
-std::string limit_text(const Candidate& next) {
+std::string limit_text(const PlanCandidate& next) {
     return fmt::format("memory: {} of {} at {}", to_text(next.intervals.memory.hi), to_text(next.limit),
                        next.estimate.peak.at);
 }

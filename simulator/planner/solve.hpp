@@ -13,7 +13,7 @@ enum class SolveFor : std::uint8_t { max_micro_batch, max_sequence };
 
 struct Solution {
     std::optional<std::int64_t> value;   // nothing: not even the smallest fits
-    std::optional<Candidate> candidate;  // at that value
+    std::optional<PlanCandidate> candidate;  // at that value
     std::string next_limit;              // what the next larger value runs into
 };
 

@@ -1,14 +1,13 @@
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 
 #include <CLI/CLI.hpp>
 
 #include "model/program/trace.hpp"
 #include "model/strategy/lower.hpp"
-#include "model/units/error.hpp"
 #include "simulator/planner/plan_file.hpp"
 #include "tools/commands/commands.hpp"
+#include "tools/inputs/files.hpp"
 #include "tools/inputs/inputs.hpp"
 #include "tools/render/plan_text.hpp"
 #include "tools/render/progress.hpp"
@@ -23,23 +22,16 @@ struct Options {
     std::string plan_out, trace;
 };
 
-void write_file(const std::string& path, const std::string& text, const char* option) {
-    std::ofstream file(path, std::ios::binary);
-    if (!(file << text).flush())
-        throw InputError(option, "cannot write " + path,
-                         "name a file in a folder that exists and may be written");
-}
-
 // The recommended plan, else the one nearest to fitting.
-const Candidate& chosen(const Answer& answer) {
+const PlanCandidate& chosen(const Answer& answer) {
     if (answer.recommended) return answer.candidates[*answer.recommended];
     return *std::min_element(answer.candidates.begin(), answer.candidates.end(),
-                             [](const Candidate& a, const Candidate& b) {
+                             [](const PlanCandidate& a, const PlanCandidate& b) {
                                  return a.estimate.device_used() < b.estimate.device_used();
                              });
 }
 
-void write_plan(const Options& options, const Inputs& inputs, const Candidate& candidate) {
+void write_plan(const Options& options, const Inputs& inputs, const PlanCandidate& candidate) {
     const PlanFile file{options.plan.model.model,
                         options.plan.model.set,
                         options.plan.machine.machine,
@@ -50,7 +42,7 @@ void write_plan(const Options& options, const Inputs& inputs, const Candidate& c
     write_file(options.plan_out, to_json(file).dump(2) + "\n", "--plan-out");
 }
 
-void write_step_trace(const Options& options, const Inputs& inputs, const Candidate& candidate) {
+void write_step_trace(const Options& options, const Inputs& inputs, const PlanCandidate& candidate) {
     const Question& question = inputs.question;
     const Site site(question.machine, question.environment, question.profile, candidate.gpus);
     const StepProgram program = lower(question.model, candidate.plan, Phase::steady_step);

@@ -61,8 +61,8 @@ std::vector<Variant> variants_of(const Options& options) {
 
 struct Cell {
     std::string variant;
-    const Candidate* candidate;
-    const Candidate* base;  // the same strategy in the first variant; null when it is not there
+    const PlanCandidate* candidate;
+    const PlanCandidate* base;  // the same strategy in the first variant; null when it is not there
 };
 
 double slowdown(const Cell& cell) {
@@ -80,7 +80,7 @@ std::string cause(const Cell& cell) {
 }
 
 Json cell_json(const Cell& cell) {
-    const Candidate& candidate = *cell.candidate;
+    const PlanCandidate& candidate = *cell.candidate;
     return {{"variant", cell.variant},
             {"strategy", name_of(candidate.plan.strategy)},
             {"gpus", candidate.gpus},
@@ -94,7 +94,7 @@ Json cell_json(const Cell& cell) {
 }
 
 std::vector<std::string> cell_row(const Cell& cell) {
-    const Candidate& candidate = *cell.candidate;
+    const PlanCandidate& candidate = *cell.candidate;
     return {cell.variant,
             std::string(name_of(candidate.plan.strategy)),
             fmt::format("{:.1f}", candidate.estimate.time.step.value() * 1e3),
@@ -135,9 +135,9 @@ Report what_if(const Options& options) {
         report.warnings.insert(report.warnings.end(), inputs.warnings.begin(), inputs.warnings.end());
     }
     for (std::size_t i = 0; i < variants.size(); ++i)
-        for (const Candidate& candidate : answers[i].candidates) {
+        for (const PlanCandidate& candidate : answers[i].candidates) {
             Cell cell{variants[i].name, &candidate, nullptr};
-            for (const Candidate& base : answers.front().candidates)
+            for (const PlanCandidate& base : answers.front().candidates)
                 if (base.plan.strategy == candidate.plan.strategy) cell.base = &base;
             report.document["cells"].push_back(cell_json(cell));
             report.tables.front().rows.push_back(cell_row(cell));

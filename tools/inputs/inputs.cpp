@@ -18,13 +18,13 @@ namespace wirewise {
 
 namespace {
 
-void choose_gpus(const PlanOptions& options, Inputs& inputs) {
+void set_gpus(const PlanOptions& options, Inputs& inputs) {
     Question& question = inputs.question;
     question.gpus = named_gpus(options.machine, question.machine);
     if (!question.gpus.empty()) {
         inputs.placement = fmt::format("GPUs {}, as asked", options.machine.gpu_ids);
     } else {
-        const Placement placement = best_placement(question.machine, question.environment,
+        const ChosenGpus placement = choose_gpus(question.machine, question.environment,
                                                    gpus_per_node(options.machine, question.machine));
         question.gpus = placement.gpus;
         inputs.placement = placement.why;
@@ -54,7 +54,7 @@ Inputs inputs_of(const PlanOptions& options) {
     question.plan = plan_template(options.training, question.model, inputs.warnings);
     question.machine = machine_of(options.machine, inputs.warnings);
     question.environment = environment_of(options.machine, inputs.warnings);
-    choose_gpus(options, inputs);
+    set_gpus(options, inputs);
     const int ranks = static_cast<int>(question.gpus.size());
     question.strategies = strategies_of(options.training, question.plan.runtime, ranks);
     question.shard_group = options.training.shard_group > 0

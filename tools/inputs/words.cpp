@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "model/units/error.hpp"
-#include "tools/near_names.hpp"
+#include "model/units/near.hpp"
 
 namespace wirewise {
 
@@ -46,8 +46,9 @@ std::int64_t integer_of(std::string_view text, const char* option) {
 }
 
 std::string remedy_from(std::string_view word, const std::vector<std::string>& names) {
-    const std::string near = did_you_mean(word, names);
-    return near.empty() ? fmt::format("write one of {}", fmt::join(names, ", ")) : near;
+    constexpr std::size_t kShown = 3, kAll = 8;
+    if (names.size() <= kAll) return fmt::format("write one of {}", fmt::join(names, ", "));
+    return fmt::format("did you mean {}?", fmt::join(near_names(word, names, kShown), ", "));
 }
 
 Price price_of(std::string_view text) {

@@ -12,7 +12,7 @@ std::vector<std::string> split(std::string_view text, char at);  // parts withou
 bool switch_of(std::string_view text, const char* option);       // on/off
 std::int64_t integer_of(std::string_view text, const char* option);
 
-// "did you mean a or b?", else "write one of ...".
+// The nearest of many names, or all of a few.
 std::string remedy_from(std::string_view word, const std::vector<std::string>& names);
 
 // "2.10 USD/GPU/h" -> {2.10, "USD"}.

@@ -4,7 +4,7 @@
 
 namespace wirewise {
 
-Job job_of(const Inputs& inputs, const Candidate& candidate) {
+Job job_of(const Inputs& inputs, const PlanCandidate& candidate) {
     constexpr double kSecondsPerHour = 3600;
     Job job;
     job.hours = inputs.tokens_total / candidate.throughput.tokens_per_second / kSecondsPerHour;

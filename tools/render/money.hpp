@@ -14,7 +14,7 @@ struct Job {
     std::string currency;
 };
 
-Job job_of(const Inputs& inputs, const Candidate& candidate);  // of --tokens-total at --price
+Job job_of(const Inputs& inputs, const PlanCandidate& candidate);  // of --tokens-total at --price
 Json job_json(const Job& job);
 std::string to_text(const Job& job);  // "41.2 h, 346 USD"
 

@@ -49,7 +49,7 @@ Json phases_json(const Estimate& estimate) {
     return phases;
 }
 
-Json memory_json(const Candidate& candidate) {
+Json memory_json(const PlanCandidate& candidate) {
     const Estimate& estimate = candidate.estimate;
     Json memory{
         {"peak_bytes", estimate.device_used().count()},
@@ -75,7 +75,7 @@ Json memory_json(const Candidate& candidate) {
     return memory;
 }
 
-Json time_json(const Candidate& candidate) {
+Json time_json(const PlanCandidate& candidate) {
     const TimelineSummary& time = candidate.estimate.time;
     return {{"step_seconds", time.step.value()},
             {"interval_seconds", {candidate.intervals.step.lo.value(), candidate.intervals.step.hi.value()}},
@@ -113,7 +113,7 @@ Json collectives_json(const Estimate& estimate) {
     return list;
 }
 
-Json remedies_json(const Candidate& candidate) {
+Json remedies_json(const PlanCandidate& candidate) {
     Json list = Json::array();
     for (const Remedy& remedy : candidate.remedies)
         list.push_back({{"option", remedy.option},
@@ -130,7 +130,7 @@ Json mesh_json(const Mesh& mesh) {
 
 }  // namespace
 
-Json candidate_json(const Candidate& candidate, const Inputs& inputs) {
+Json candidate_json(const PlanCandidate& candidate, const Inputs& inputs) {
     Json json{{"strategy", name_of(candidate.plan.strategy)},
               {"gpus", candidate.gpus},
               {"mesh", mesh_json(candidate.plan.mesh)},
@@ -152,7 +152,7 @@ Json plan_document(const Inputs& inputs, const Answer& answer) {
                   {"inputs", echo_of(inputs)},
                   {"model", model_json(inputs.question.model)},
                   {"candidates", Json::array()}};
-    for (const Candidate& candidate : answer.candidates)
+    for (const PlanCandidate& candidate : answer.candidates)
         document["candidates"].push_back(candidate_json(candidate, inputs));
     document["single_gpu"] = {{"tokens_per_second", answer.single.tokens_per_second},
                               {"fits", name_of(answer.single.fits)},

@@ -6,7 +6,7 @@
 namespace wirewise {
 
 Json plan_document(const Inputs& inputs, const Answer& answer);
-Json candidate_json(const Candidate& candidate, const Inputs& inputs);
+Json candidate_json(const PlanCandidate& candidate, const Inputs& inputs);
 Json memory_breakdown_json(const Estimate& estimate);  // rows that add up to the peak
 
 }  // namespace wirewise

@@ -28,7 +28,7 @@ Table ranking(const Inputs& inputs, const Answer& answer) {
         {},
         -1};
     if (inputs.tokens_total > 0) table.columns.push_back("whole job");
-    for (const Candidate& candidate : answer.candidates) {
+    for (const PlanCandidate& candidate : answer.candidates) {
         const Throughput& throughput = candidate.throughput;
         table.rows.push_back({std::string(name_of(candidate.plan.strategy)), short_list(candidate.gpus),
                               std::string(name_of(candidate.fits)),
@@ -47,7 +47,7 @@ Table ranking(const Inputs& inputs, const Answer& answer) {
 Table memory_rows(const Answer& answer) {
     Table table{"Memory at the peak, GB per GPU (rows add up to the last)", {"<row"}, {}, -1};
     std::vector<std::pair<std::string, Json>> columns;
-    for (const Candidate& candidate : answer.candidates) {
+    for (const PlanCandidate& candidate : answer.candidates) {
         table.columns.emplace_back(name_of(candidate.plan.strategy));
         columns.emplace_back("", memory_breakdown_json(candidate.estimate));
     }
@@ -58,7 +58,7 @@ Table memory_rows(const Answer& answer) {
         table.rows.push_back(std::move(cells));
     }
     std::vector<std::string> sums{"device use"}, limits{"of"};
-    for (const Candidate& candidate : answer.candidates) {
+    for (const PlanCandidate& candidate : answer.candidates) {
         sums.push_back(gigabytes(candidate.estimate.device_used()));
         limits.push_back(gigabytes(candidate.limit));
     }
@@ -76,7 +76,7 @@ std::string headline(const Inputs& inputs) {
                        question.machine.name, inputs.placement);
 }
 
-void explain(const Candidate& candidate, std::vector<std::string>& lines) {
+void explain(const PlanCandidate& candidate, std::vector<std::string>& lines) {
     lines.push_back(fmt::format("{}: peak in {}; {}", name_of(candidate.plan.strategy),
                                 candidate.estimate.peak.at, candidate.bottleneck));
     if (candidate.fits == Fit::yes || !candidate.overflow) return;
@@ -100,7 +100,7 @@ Report plan_report(const Inputs& inputs, const Answer& answer) {
     report.warnings = inputs.warnings;
     report.before.push_back(headline(inputs));
     report.tables = {ranking(inputs, answer), memory_rows(answer)};
-    for (const Candidate& candidate : answer.candidates) explain(candidate, report.after);
+    for (const PlanCandidate& candidate : answer.candidates) explain(candidate, report.after);
     report.after.push_back(fmt::format(
         "MFU against the dense {} peak of {}; times from profile {} ({}); x single: against one GPU{}",
         name_of(inputs.question.plan.precision.compute), to_text(answer.candidates.front().throughput.peak),

@@ -94,6 +94,7 @@ Format format_from(const std::string& name, bool terminal) {
 }
 
 std::string render(const Report& report, Format format, bool colour) {
+    if (!report.raw.empty()) return report.raw;
     if (format == Format::json) return report.document.dump(2) + "\n";
     if (format == Format::csv) return csv_of(report.document, report.records);
     const bool markdown = format == Format::markdown;
