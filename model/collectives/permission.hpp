@@ -1,7 +1,7 @@
 // Which transport NCCL takes between two GPUs of one server.
 #pragma once
 
-#include "model/collectives/wires.hpp"
+#include "model/collectives/group_wires.hpp"
 
 namespace wirewise {
 

@@ -14,7 +14,8 @@ namespace wirewise {
 namespace {
 
 constexpr int kMostChannels = 32;  // NCCL: MAXCHANNELS / 2
-constexpr int kSteps = 3000;       // ranks placed per speed and path type; NCCL allows 16384
+constexpr int kSteps = 4000;       // ranks placed per speed and path type before giving up; NCCL allows 16384
+constexpr int kPatience = 400;     // ranks placed since the last improvement
 constexpr int kLargeGroup = 64;    // ranks that fit the set of visited ones
 
 std::vector<double> gigabytes(std::vector<double> ladder) {
@@ -24,7 +25,7 @@ std::vector<double> gigabytes(std::vector<double> ladder) {
 
 class Walk {
   public:
-    Walk(const Wires& wires, double speed, HopType farthest, int enough)
+    Walk(const GroupWires& wires, double speed, HopType farthest, int enough)
         : wires_(wires),
           speed_(speed),
           farthest_(farthest),
@@ -106,7 +107,7 @@ class Walk {
         if (!fits(hop)) return;
         take(hop, 1);
         found_.push_back(order_);
-        if (found_.size() > best_.size()) best_ = found_;
+        if (found_.size() > best_.size()) best_ = found_, improved_at_ = steps_;
         if (!done()) {
             const std::vector<int> order = order_;
             const std::uint64_t visited = visited_;
@@ -118,10 +119,13 @@ class Walk {
         take(hop, -1);
     }
 
-    bool done() const { return steps_ > kSteps || static_cast<int>(best_.size()) >= enough_; }
+    bool done() const {
+        const int limit = best_.empty() ? kSteps : improved_at_ + kPatience;
+        return steps_ > limit || static_cast<int>(best_.size()) >= enough_;
+    }
     static std::uint64_t bit(int rank) { return std::uint64_t{1} << rank; }
 
-    const Wires& wires_;
+    const GroupWires& wires_;
     double speed_;
     HopType farthest_;
     int enough_;
@@ -129,11 +133,11 @@ class Walk {
     std::vector<int> order_;
     std::uint64_t visited_ = 0;
     std::vector<std::vector<int>> found_, best_;
-    int steps_ = 0;
+    int steps_ = 0, improved_at_ = 0;
 };
 
 // The most a GPU can send, and any GPU receive: no set of rings carries more.
-double most_per_rank(const Wires& wires) {
+double most_per_rank(const GroupWires& wires) {
     double most = std::numeric_limits<double>::max();
     const auto total = [&](int rank, bool out) {
         std::vector<int> seen;
@@ -154,7 +158,7 @@ double most_per_rank(const Wires& wires) {
     return most;
 }
 
-double widest_hop(const Wires& wires) {
+double widest_hop(const GroupWires& wires) {
     double widest = 0;
     for (int from = 0; from < wires.ranks(); ++from)
         for (int to = 0; to < wires.ranks(); ++to)
@@ -169,7 +173,7 @@ std::vector<int> given_order(int ranks) {
 }
 
 // On a full switch any order is best: only count and speed are to be settled.
-RingPlan rings_on_switch(const Wires& wires, double capability) {
+RingPlan rings_on_switch(const GroupWires& wires, double capability) {
     RingPlan best;
     const double port = wires.hop(0, 1).plan_rate;
     for (const double speed : speed_ladder(capability)) {
@@ -186,7 +190,7 @@ RingPlan rings_on_switch(const Wires& wires, double capability) {
 // Speeds from the top of the ladder, path types from near to far: a farther type only while nothing nearer
 // was found, a lower speed only while it is more than 0.49 of the best one's, nothing once a GPU's links are
 // full.
-RingPlan search_graph(const Wires& wires, double capability) {
+RingPlan search_graph(const GroupWires& wires, double capability) {
     RingPlan best;
     const double widest = widest_hop(wires), total = most_per_rank(wires);
     for (const double speed : speed_ladder(capability)) {
@@ -215,7 +219,7 @@ const std::vector<double>& speed_ladder(double capability) {
     return capability >= 9 ? hopper : older;
 }
 
-RingPlan search_rings(const Wires& wires, double capability) {
+RingPlan search_rings(const GroupWires& wires, double capability) {
     RingPlan best;
     if (wires.ranks() < 2) return best;
     if (wires.full_switch())

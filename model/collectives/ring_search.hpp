@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "model/collectives/wires.hpp"
+#include "model/collectives/group_wires.hpp"
 
 namespace wirewise {
 
@@ -17,7 +17,7 @@ struct RingPlan {
 };
 
 // `compute_capability` picks the ladder of speeds. At most 32 channels, as NCCL's search.
-RingPlan search_rings(const Wires& wires, double compute_capability);
+RingPlan search_rings(const GroupWires& wires, double compute_capability);
 
 // NCCL's ladder within a server for a GPU generation, in bytes per second, falling.
 const std::vector<double>& speed_ladder(double compute_capability);

@@ -106,6 +106,7 @@ struct CostProfile {
 
 // Throws InputError naming file and JSON pointer.
 CostProfile load_profile(const std::string& file);
+CostProfile profile_from_text(std::string_view json, const std::string& place);
 // From data-sheet figures alone, with efficiencies that hold across GPU kinds.
 CostProfile profile_from_data_sheet(const GpuModel& gpu);
 // The profile in `folder` that describes the GPU (<name>.json), else its data sheet's.

@@ -185,24 +185,27 @@ CostProfile read_profile(const Node& root) {
     return profile;
 }
 
-Json parse_file(const std::string& file) {
+std::string text_of(const std::string& file) {
     if (!std::filesystem::is_regular_file(file))
         throw InputError(file, "is not a file", "name a profile's JSON file");
     std::ifstream stream(file);
     if (!stream) throw InputError(file, "cannot be read", "check its permissions");
-    try {
-        return Json::parse(stream);
-    } catch (const Json::exception& error) {
-        throw InputError(file, std::string("is not valid JSON: ") + error.what(), "mend it there");
-    }
+    return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 }  // namespace
 
-CostProfile load_profile(const std::string& file) {
-    const Json json = parse_file(file);
-    return read_profile(Node(json, file + ":"));
+CostProfile profile_from_text(std::string_view text, const std::string& place) {
+    Json json;
+    try {
+        json = Json::parse(text);
+    } catch (const Json::exception& error) {
+        throw InputError(place, std::string("is not valid JSON: ") + error.what(), "mend it there");
+    }
+    return read_profile(Node(json, place + ":"));
 }
+
+CostProfile load_profile(const std::string& file) { return profile_from_text(text_of(file), file); }
 
 CostProfile profile_for(const GpuModel& gpu, const std::string& folder) {
     const std::filesystem::path file = std::filesystem::path(folder) / (gpu.name + ".json");

@@ -57,6 +57,7 @@ struct ParallelPlan {
     std::uint64_t seed = 1;
 
     std::int64_t tokens_per_micro_batch() const { return sequence_length * micro_batch; }
+    bool operator==(const ParallelPlan&) const = default;
 };
 
 // What a strategy shards; the four switches from which every strategy is composed.

@@ -13,7 +13,7 @@ function(wirewise_floor name folder)
     get_property(floors GLOBAL PROPERTY WIREWISE_FLOORS)
     foreach(entry IN LISTS floors)  # a floor nested in this folder owns its own sources
         string(REGEX REPLACE "=.*" "" other "${entry}")
-        if(NOT other STREQUAL folder)
+        if(other MATCHES "^${folder}/")
             list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/${other}/")
         endif()
     endforeach()

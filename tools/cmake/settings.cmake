@@ -23,3 +23,10 @@ if(WIREWISE_SANITIZE)
     target_compile_options(wirewise_settings INTERFACE -fsanitize=${WIREWISE_SANITIZE} -fno-omit-frame-pointer)
     target_link_options(wirewise_settings INTERFACE -fsanitize=${WIREWISE_SANITIZE})
 endif()
+
+# clang-tidy beside the compiler (preset `tidy`).
+option(WIREWISE_TIDY "run clang-tidy on every source" OFF)
+if(WIREWISE_TIDY)
+    find_program(CLANG_TIDY_PROGRAM NAMES clang-tidy clang-tidy-18 clang-tidy-17 clang-tidy-16 REQUIRED)
+    set(CMAKE_CXX_CLANG_TIDY "${CLANG_TIDY_PROGRAM}" --quiet)
+endif()

@@ -1,4 +1,4 @@
-#include "model/collectives/wires.hpp"
+#include "model/collectives/group_wires.hpp"
 
 #include <fmt/format.h>
 
@@ -46,12 +46,15 @@ bool is_intel(CpuKind cpu) { return cpu >= CpuKind::intel_broadwell && cpu <= Cp
 
 std::string_view name_of(Transport transport) { return kTransports[static_cast<std::size_t>(transport)]; }
 
-Wires::Wires(const Machine& machine, const NcclEnvironment& environment, std::vector<int> local_gpus)
+GroupWires::GroupWires(const Machine& machine, const NcclEnvironment& environment,
+                       std::vector<int> local_gpus)
     : gpus_(std::move(local_gpus)), hops_(gpus_.size() * gpus_.size()) {
     int links = 0;
     for (auto [link, end] = boost::edges(machine.graph); link != end; ++link)
         links = std::max(links, machine.graph[*link].id + 1);
-    wires_.resize(static_cast<std::size_t>(links));
+    first_memory_ = links;
+    first_tcp_ = links + static_cast<int>(boost::num_vertices(machine.graph));
+    wires_.resize(static_cast<std::size_t>(first_tcp_ + machine.gpus_per_server()));
     for (auto [link, end] = boost::edges(machine.graph); link != end; ++link) {
         const MachineLink& of = machine.graph[*link];
         Wire& wire = wires_[static_cast<std::size_t>(of.id)];
@@ -59,6 +62,7 @@ Wires::Wires(const Machine& machine, const NcclEnvironment& environment, std::ve
         wire.wire = of.wire_rate.value();
         wire.link = *link;
     }
+    add_shared(machine);
     if (!environment.p2p_disable && environment.p2p_level.value_or(PathClass::sys) != PathClass::self) {
         add_islands(machine);
         if (!full_switch_) add_relays();
@@ -67,7 +71,7 @@ Wires::Wires(const Machine& machine, const NcclEnvironment& environment, std::ve
 }
 
 // Hops over NVLink or xGMI: straight, or over the switches both GPUs hang from (shares by bundle width).
-void Wires::add_islands(const Machine& machine) {
+void GroupWires::add_islands(const Machine& machine) {
     const MachineGraph& graph = machine.graph;
     bool all_switched = true;
     double narrowest = std::numeric_limits<double>::max(), widest = 0;
@@ -106,7 +110,7 @@ void Wires::add_islands(const Machine& machine) {
 }
 
 // NVB: two NVLink hops over one other GPU of the group, the widest; the first such GPU on a tie.
-void Wires::add_relays() {
+void GroupWires::add_relays() {
     for (int from = 0; from < ranks(); ++from)
         for (int to = 0; to < ranks(); ++to) {
             if (from == to || at(from, to).type == HopType::nvlink) continue;
@@ -129,7 +133,7 @@ void Wires::add_relays() {
 }
 
 // A peer's writes over PCIe. Through an Intel root complex they weigh 6/5 there.
-Hop Wires::peer_hop(const Machine& machine, PathClass path, const std::vector<LinkId>& route) const {
+Hop GroupWires::peer_hop(const Machine& machine, PathClass path, const std::vector<LinkId>& route) const {
     Hop hop;
     hop.transport = Transport::p2p;
     const double cost = is_intel(machine.cpu) && path >= PathClass::phb ? kIntelPeerOverhead : 1;
@@ -144,7 +148,7 @@ Hop Wires::peer_hop(const Machine& machine, PathClass path, const std::vector<Li
 
 // Pairs that no NVLink joins: straight over PCIe, or up into host memory beside the sender, over the socket
 // link, and down; TCP takes the same way and the stack on top.
-void Wires::add_host_hops(const Machine& machine, const NcclEnvironment& environment) {
+void GroupWires::add_host_hops(const Machine& machine, const NcclEnvironment& environment) {
     std::vector<HostRoutes> routes;
     routes.reserve(gpus_.size());
     for (const int gpu : gpus_) routes.emplace_back(machine, machine.gpu(gpu).node);
@@ -172,10 +176,11 @@ void Wires::add_host_hops(const Machine& machine, const NcclEnvironment& environ
                        of.has_numa() && other.has_numa()) {
                 hop.transport = transport;
                 staged(hop, of.to(of.nearest_numa()));
-                if (transport == Transport::net) hop.uses.push_back({tcp_wire(from), 1, 1});
+                if (transport == Transport::net)
+                    hop.uses.push_back({first_tcp_ + gpus_[static_cast<std::size_t>(from)], 1, 1});
                 if (of.nearest_numa() != other.nearest_numa())
                     staged(hop, HostRoutes(machine, of.nearest_numa()).to(other.nearest_numa()));
-                hop.uses.push_back({memory_wire(machine, other.nearest_numa()), 0, 2});  // written, then read
+                hop.uses.push_back({memory_wire(other.nearest_numa()), 0, 2});  // written, then read
                 hop.staged_from = static_cast<int>(hop.uses.size());
                 staged(hop, HostRoutes(machine, other.nearest_numa()).to(target));
             } else {
@@ -190,7 +195,7 @@ void Wires::add_host_hops(const Machine& machine, const NcclEnvironment& environ
     }
 }
 
-double Wires::plan_rate_of(const Hop& hop) const {
+double GroupWires::plan_rate_of(const Hop& hop) const {
     double rate = std::numeric_limits<double>::max();
     for (const LinkUse& use : hop.uses)
         if (use.plan_cost > 0)
@@ -198,37 +203,40 @@ double Wires::plan_rate_of(const Hop& hop) const {
     return rate;
 }
 
-int Wires::memory_wire(const Machine& machine, NodeId numa) {
-    for (std::size_t i = 0; i < wires_.size(); ++i)
-        if (wires_[i].is_memory && wires_[i].memory == numa) return static_cast<int>(i);
-    Wire wire;
-    wire.is_memory = true;
-    wire.memory = numa;
-    wire.plan = wire.wire = machine.graph[numa].memory_rate.value();
-    wires_.push_back(wire);
-    return static_cast<int>(wires_.size()) - 1;
+void GroupWires::add_shared(const Machine& machine) {
+    for (auto [node, end] = boost::vertices(machine.graph); node != end; ++node) {
+        Wire& wire = wires_[static_cast<std::size_t>(memory_wire(*node))];
+        wire.plan = wire.wire = machine.graph[*node].memory_rate.value();
+    }
+    for (int gpu = 0; gpu < machine.gpus_per_server(); ++gpu) {
+        Wire& wire = wires_[static_cast<std::size_t>(first_tcp_ + gpu)];
+        wire.plan = kTcpPlan;
+        wire.wire = kTcpWire;
+    }
 }
 
-int Wires::tcp_wire(int rank) {
-    const int gpu = gpus_[static_cast<std::size_t>(rank)];
-    for (std::size_t i = 0; i < wires_.size(); ++i)
-        if (wires_[i].tcp_of_gpu == gpu) return static_cast<int>(i);
-    Wire wire;
-    wire.tcp_of_gpu = gpu;
-    wire.plan = kTcpPlan;
-    wire.wire = kTcpWire;
-    wires_.push_back(wire);
-    return static_cast<int>(wires_.size()) - 1;
+Narrowest GroupWires::switch_port() const {
+    Narrowest port{std::numeric_limits<double>::max(), -1};
+    for (const Hop& hop : hops_)
+        for (const LinkUse& use : hop.uses) {
+            const double rate = wires_[static_cast<std::size_t>(use.link)].wire / use.wire_cost;
+            if (rate < port.rate) port = {rate, use.link};
+        }
+    return port;
 }
 
-std::string Wires::describe(const Machine& machine, int wire) const {
+bool GroupWires::is_socket_link(const Machine& machine, int wire) const {
+    return wire < first_memory_ &&
+           machine.graph[wires_[static_cast<std::size_t>(wire)].link].kind == LinkKind::socket;
+}
+
+std::string GroupWires::describe(const Machine& machine, int wire) const {
     const Wire& of = wires_[static_cast<std::size_t>(wire)];
-    if (of.is_memory)
-        return fmt::format("host memory of {} ({})", machine.graph[of.memory].name,
-                           to_text(BytesPerSecond(of.wire)));
-    if (of.tcp_of_gpu >= 0)
-        return fmt::format("TCP sockets of GPU{} ({})", of.tcp_of_gpu, to_text(BytesPerSecond(of.wire)));
-    return describe_link(machine, of.link);
+    const std::string rate = to_text(BytesPerSecond(of.wire));
+    if (wire >= first_tcp_) return fmt::format("TCP sockets of GPU{} ({})", wire - first_tcp_, rate);
+    if (wire < first_memory_) return describe_link(machine, of.link);
+    return fmt::format("host memory of {} ({})",
+                       machine.graph[static_cast<NodeId>(wire - first_memory_)].name, rate);
 }
 
 }  // namespace wirewise

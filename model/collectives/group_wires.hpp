@@ -35,15 +35,20 @@ struct Hop {
 
 struct Wire {
     double plan = 0, wire = 0;  // bytes per second, one way
-    LinkId link{};              // meaningless for the two below
-    NodeId memory{};            // staging memory of a NUMA node
-    int tcp_of_gpu = -1;        // the TCP stack under one rank
-    bool is_memory = false;
+    LinkId link{};
 };
 
-class Wires {
+// Wires are numbered alike for every group of one server: links by id, then the memory of each node,
+// then the TCP stack under each GPU's process.
+// The wire that sets a rate (bytes per second).
+struct Narrowest {
+    double rate = 0;
+    int wire = -1;
+};
+
+class GroupWires {
   public:
-    Wires(const Machine& machine, const NcclEnvironment& environment, std::vector<int> local_gpus);
+    GroupWires(const Machine& machine, const NcclEnvironment& environment, std::vector<int> local_gpus);
 
     int ranks() const { return static_cast<int>(gpus_.size()); }
     const std::vector<int>& gpus() const { return gpus_; }
@@ -52,14 +57,17 @@ class Wires {
     // Every pair over NVSwitch with bundles alike: any ring order is as good as any other.
     bool full_switch() const { return full_switch_; }
 
+    // full_switch(): what a GPU can send into the switch, bytes per second at wire rate.
+    Narrowest switch_port() const;
+    bool is_socket_link(const Machine& machine, int wire) const;  // between NUMA nodes
     std::string describe(const Machine& machine, int wire) const;
 
   private:
     void add_islands(const Machine& machine);
     void add_relays();
     void add_host_hops(const Machine& machine, const NcclEnvironment& environment);
-    int memory_wire(const Machine& machine, NodeId numa);
-    int tcp_wire(int gpu);
+    void add_shared(const Machine& machine);
+    int memory_wire(NodeId numa) const { return first_memory_ + static_cast<int>(numa); }
     Hop& at(int from, int to) { return hops_[static_cast<std::size_t>(from * ranks() + to)]; }
     Hop peer_hop(const Machine& machine, PathClass path, const std::vector<LinkId>& route) const;
     double plan_rate_of(const Hop& hop) const;
@@ -67,6 +75,7 @@ class Wires {
     std::vector<int> gpus_;
     std::vector<Hop> hops_;
     std::vector<Wire> wires_;
+    int first_memory_ = 0, first_tcp_ = 0;
     bool full_switch_ = false;
 };
 

@@ -1,0 +1,212 @@
+// Formulas: NCCL's tuner (v2.30.7, src/graph/tuning.cc) with the rates of the wires in place of its planning
+// rates, and two terms it lacks: the last receive of a ring, which nothing overlaps, and the fill of the NVLS
+// pipeline.
+#include "model/collectives/candidates.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace wirewise {
+namespace {
+
+constexpr double us = 1e-6;
+
+// Steps of the ring algorithm: the buffer crosses a link `steps` / n times.
+int ring_steps(CollectiveKind kind, int ranks) {
+    return kind == CollectiveKind::all_reduce ? 2 * (ranks - 1) : ranks - 1;
+}
+
+Candidate named(Algorithm algorithm, Protocol protocol) {
+    Candidate candidate;
+    candidate.algorithm = algorithm;
+    candidate.protocol = protocol;
+    return candidate;
+}
+
+Limit narrower(const Limit& a, const Limit& b) {
+    if (a.rate <= 0) return b;
+    return b.rate > 0 && b.rate < a.rate ? b : a;
+}
+
+double hop_inside(const GroupRates& group, Algorithm algorithm, Protocol protocol) {
+    const HopLatency hop = hop_latency(algorithm, protocol);
+    double inside = group.over_nvlink ? hop.nvlink : hop.pcie;
+    if (protocol == Protocol::simple && algorithm == Algorithm::ring && group.servers == 1)
+        inside *= limits_of(group.compute_capability).simple_hop_factor;
+    // Several servers: posting to the proxy costs at least its overhead in every step (NCCL: 1 us, 2 on AMD,
+    // x 3 Simple).
+    if (group.servers > 1) {
+        const double overhead = (group.amd_host ? 2.0 : 1.0) * (protocol == Protocol::simple ? 3 : 1);
+        if (algorithm == Algorithm::ring) inside = std::max(inside, overhead);
+    }
+    return inside * us;
+}
+
+double hop_outside(const GroupRates& group, Algorithm algorithm, Protocol protocol) {
+    const double rounds = protocol == Protocol::simple ? 2 : 1;
+    return hop_latency(algorithm, protocol).network * us + rounds * group.network_latency;
+}
+
+double ring_latency(CollectiveKind kind, const GroupRates& group, Protocol protocol) {
+    const int outside_per_pass = group.servers > 1 ? (group.servers - 1) : 0;
+    const int passes = kind == CollectiveKind::all_reduce ? 2 : 1;
+    const int steps = kind == CollectiveKind::broadcast ? 1 : ring_steps(kind, group.ranks);
+    const int outside = std::min(steps, passes * outside_per_pass);
+    return base_latency(Algorithm::ring, protocol) * us +
+           (steps - outside) * hop_inside(group, Algorithm::ring, protocol) +
+           outside * hop_outside(group, Algorithm::ring, protocol);
+}
+
+double protocol_rate(const GroupRates& group, Protocol protocol, double wire) {
+    const GenerationLimits& limits = limits_of(group.compute_capability);
+    const int row = std::min(group.servers, 3) - 1;
+    if (protocol == Protocol::ll) return std::min(limits.ll_bytes_per_second[row], wire / 2);
+    if (protocol == Protocol::ll128) return std::min(0.92 * wire, group.channels * limits.ll128_per_channel);
+    return wire;
+}
+
+bool has_protocol(const GroupRates& group, Protocol protocol) {
+    if (protocol != Protocol::ll128) return true;
+    const bool near = group.over_nvlink || group.local_ranks == 1;
+    return limits_of(group.compute_capability).ll128 && near && group.transport_name != "shm";
+}
+
+Candidate ring(CollectiveKind kind, const GroupRates& group, Protocol protocol) {
+    const bool one_way = kind == CollectiveKind::broadcast;
+    const Limit limit = narrower(group.servers > 1 || one_way ? group.chain : group.ring, group.network);
+    const double traffic = one_way ? 1 : ring_steps(kind, group.ranks) / static_cast<double>(group.ranks);
+    Candidate candidate = named(Algorithm::ring, protocol);
+    candidate.latency = ring_latency(kind, group, protocol);
+    candidate.seconds_per_byte = traffic / protocol_rate(group, protocol, limit.rate);
+    if (protocol == Protocol::simple && !one_way)
+        candidate.unseen_by_tuner = group.last_receive / group.ranks;
+    candidate.link = limit.link;
+    candidate.soft = limit.soft;
+    return candidate;
+}
+
+// A double binary tree over servers, a chain within one. Between two servers each NIC carries S once each
+// way; beyond, a server is inner node of one half tree and leaf of the other: twice.
+Candidate tree(const GroupRates& group, Protocol protocol) {
+    Limit network = group.network;
+    if (group.servers == 2) network.rate *= 2;
+    const Limit limit = narrower(group.ring, network);
+    double rate = 0.92 * limit.rate;
+    if (protocol == Protocol::ll)
+        rate =
+            std::min(rate / 3.8,
+                     limits_of(group.compute_capability).ll_bytes_per_second[std::min(group.servers, 3) - 1]);
+    if (protocol == Protocol::ll128) rate *= group.servers == 1 ? 7.0 / 9 : 120.0 / 128;
+    Candidate candidate = named(Algorithm::tree, protocol);
+    const double depth = group.servers > 1 ? std::floor(std::log2(group.servers)) : 0;
+    candidate.latency = base_latency(Algorithm::tree, protocol) * us +
+                        2 * ((group.local_ranks - 1) * hop_inside(group, Algorithm::tree, protocol) +
+                             depth * hop_outside(group, Algorithm::tree, protocol));
+    candidate.seconds_per_byte = 1 / (0.5 * rate);
+    candidate.link = limit.link;
+    candidate.soft = limit.soft;
+    return candidate;
+}
+
+// The switch adds: a GPU's port carries (n + 1) / n of S each way.
+Candidate nvls(const GroupRates& group) {
+    const GenerationLimits& limits = limits_of(group.compute_capability);
+    const double n = group.ranks;
+    Candidate candidate = named(Algorithm::nvls, Protocol::simple);
+    candidate.latency = hop_latency(Algorithm::nvls, Protocol::simple).nvlink * us;
+    candidate.seconds_per_byte = (n + 1) / n / (limits.nvls_efficiency * group.switch_port.rate);
+    candidate.channels = limits.nvls_channels;
+    candidate.fill_bytes = limits.nvls_channels * std::min(n, 32.0);
+    candidate.link = group.switch_port.link;
+    return candidate;
+}
+
+// In-switch sums within servers, a tree between them.
+Candidate nvls_tree(const GroupRates& group) {
+    const GenerationLimits& limits = limits_of(group.compute_capability);
+    const double heads = group.local_ranks;
+    const double inside = limits.nvls_efficiency * group.switch_port.rate / (1 + 1 / heads);
+    const Limit network = group.network;
+    const double outside = group.servers == 2 ? network.rate : network.rate / 2;
+    Candidate candidate = named(Algorithm::nvls_tree, Protocol::simple);
+    candidate.latency =
+        hop_latency(Algorithm::nvls_tree, Protocol::simple).nvlink * us +
+        2 * std::floor(std::log2(group.servers)) * hop_outside(group, Algorithm::nvls_tree, Protocol::simple);
+    candidate.seconds_per_byte = 1 / std::min(inside, outside);
+    candidate.channels = limits.nvls_channels;
+    candidate.link = inside < outside ? group.switch_port.link : network.link;
+    return candidate;
+}
+
+// Sends and receives in pairs: all_to_all, send_recv.
+Candidate pairs(CollectiveKind kind, const GroupRates& group) {
+    const double n = group.ranks, local = group.local_ranks;
+    const bool exchange = kind == CollectiveKind::all_to_all;
+    const Limit& inside = exchange ? group.exchange : group.shift;
+    const double inside_traffic = exchange ? (local - 1) / n : 1;
+    // all_to_all: every rank's far part through the server's NICs; send_recv: one rank's buffer through its
+    // NICs.
+    const double far_traffic = exchange ? local * (n - local) / n : local;
+    const double network = exchange ? group.network.rate * group.spine_share : group.network.rate;
+    const double near_cost = inside.rate > 0 ? inside_traffic / inside.rate : 0;
+    const double far_cost = network > 0 ? far_traffic / network : 0;
+    Candidate candidate = named(Algorithm::ring, Protocol::simple);
+    candidate.latency = base_latency(Algorithm::ring, Protocol::simple) * us +
+                        hop_inside(group, Algorithm::ring, Protocol::simple) +
+                        (group.servers > 1 ? hop_outside(group, Algorithm::ring, Protocol::simple) : 0);
+    candidate.seconds_per_byte = std::max(near_cost, far_cost);
+    candidate.link = far_cost > near_cost ? group.network.link : inside.link;
+    candidate.soft = far_cost > near_cost ? group.network.soft : inside.soft;
+    return candidate;
+}
+
+bool switch_adds(const GroupRates& group, const NcclEnvironment& environment) {
+    const GenerationLimits& limits = limits_of(group.compute_capability);
+    if (!environment.nvls || group.switch_port.rate <= 0 || limits.nvls_efficiency <= 0) return false;
+    if (group.servers > 1) return group.local_ranks > 2;
+    const bool pinned = !environment.algorithms.empty();
+    return group.ranks >= (pinned ? 3 : limits.nvls_least_ranks);
+}
+
+}  // namespace
+
+double Candidate::tuner_seconds(double bytes) const {
+    if (algorithm == Algorithm::tree)
+        return latency + bytes * seconds_per_byte / tree_correction(protocol, bytes);
+    if (fill_bytes <= 0) return latency + bytes * seconds_per_byte;
+    // NVLS: two loops of channels x heads x chunk fill the pipeline; the chunk shrinks with the buffer.
+    double chunk = 131072;
+    if (bytes < 64 * fill_bytes * chunk) chunk = 65536;
+    if (bytes < 8 * fill_bytes * chunk) chunk = 32768;
+    if (bytes < 2 * fill_bytes * chunk) chunk = 16384;
+    return latency + (bytes + 2 * fill_bytes * chunk) * seconds_per_byte;
+}
+
+std::vector<Candidate> candidates_for(CollectiveKind kind, const GroupRates& rates,
+                                      const NcclEnvironment& environment) {
+    std::vector<Candidate> all;
+    if (kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_recv) {
+        all.push_back(pairs(kind, rates));
+    } else {
+        const auto allowed = [&](Algorithm algorithm, Protocol protocol) {
+            return has_protocol(rates, protocol) && environment.allows(name_of(algorithm), name_of(protocol));
+        };
+        const bool sums = kind == CollectiveKind::all_reduce;
+        for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
+            if (allowed(Algorithm::ring, protocol)) all.push_back(ring(kind, rates, protocol));
+            if (sums && allowed(Algorithm::tree, protocol)) all.push_back(tree(rates, protocol));
+        }
+        const bool in_switch = sums && switch_adds(rates, environment);
+        if (in_switch && rates.servers == 1 && allowed(Algorithm::nvls, Protocol::simple))
+            all.push_back(nvls(rates));
+        if (in_switch && rates.servers > 1 && allowed(Algorithm::nvls_tree, Protocol::simple))
+            all.push_back(nvls_tree(rates));
+        // What is pinned does not exist for this operation (NCCL then falls back to the ring).
+        if (all.empty()) all.push_back(ring(kind, rates, Protocol::simple));
+    }
+    for (Candidate& candidate : all)
+        if (candidate.channels == 0) candidate.channels = rates.channels;
+    return all;
+}
+
+}  // namespace wirewise

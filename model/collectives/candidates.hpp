@@ -1,0 +1,30 @@
+// The algorithms and protocols NCCL may choose among for one group, each as a formula of the bytes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/collectives/group_rates.hpp"
+#include "model/collectives/tuning.hpp"
+
+namespace wirewise {
+
+struct Candidate {
+    Algorithm algorithm = Algorithm::ring;
+    Protocol protocol = Protocol::simple;
+    double latency = 0;           // seconds
+    double seconds_per_byte = 0;  // of S; trees: before their correction
+    double unseen_by_tuner = 0;   // seconds per byte that NCCL's own model leaves out when it chooses
+    int channels = 0;
+    double fill_bytes = 0;  // NVLS: channels x heads, see seconds_of
+    std::string link;       // the bottleneck
+    bool soft = false;
+
+    double tuner_seconds(double bytes) const;  // what the choice goes by
+    double seconds_of(double bytes) const { return tuner_seconds(bytes) + unseen_by_tuner * bytes; }
+};
+
+std::vector<Candidate> candidates_for(CollectiveKind kind, const GroupRates& rates,
+                                      const NcclEnvironment& environment);
+
+}  // namespace wirewise

@@ -1,0 +1,130 @@
+#include "model/collectives/pricer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "model/collectives/candidates.hpp"
+#include "model/collectives/samples.hpp"
+#include "model/units/error.hpp"
+
+namespace wirewise {
+namespace {
+
+constexpr std::size_t kKinds = kCollectiveNames.size();
+
+// Half of the widest range allowed, as a factor: sqrt(2.5), a little less so that rounding keeps the promise.
+constexpr double kSoftSpread = 1.58;
+// Where the wiring decides: 90 % of the published runs lie this near (see tests/collectives).
+constexpr double kFirmSpread = 1.18;
+
+struct PricedKind {
+    std::vector<Candidate> candidates;
+    double bound_seconds_per_byte = 0;
+    const CollectiveCurve* curve = nullptr;
+    double curve_factor = 1;
+};
+
+struct PricedGroup {
+    int ranks = 1;
+    double floor = 0;
+    std::string_view transport;
+    std::array<PricedKind, kKinds> kinds;
+};
+
+double launch_floor(const GroupRates& group) {
+    const double shared = kLaunchFloorPerGpu * std::min(group.local_ranks, kLaunchGroup);
+    const bool sockets = group.servers == 1 && group.transport_name == "net";
+    return std::max({kLaunchFloor, shared, sockets ? kSocketFloor : 0});
+}
+
+double bound_of(const GroupRates& group, CollectiveKind kind) {
+    double bound = 0;
+    // Cuts of one server's GPUs stand for the whole group only where it has no others.
+    if (group.servers == 1)
+        for (const Cut& cut : group.cuts)
+            bound = std::max(bound, seconds_per_byte_over(cut, kind, group.ranks));
+    if (group.servers > 1)
+        for (const int inside : {group.local_ranks, group.ranks - group.local_ranks})
+            bound =
+                std::max(bound, seconds_per_byte_over({inside, true, group.network.rate}, kind, group.ranks));
+    return bound;
+}
+
+PricedGroup priced(const GroupRates& rates, const NcclEnvironment& environment) {
+    PricedGroup group;
+    group.ranks = rates.ranks;
+    group.floor = launch_floor(rates);
+    group.transport = rates.transport_name;
+    if (rates.ranks < 2) return group;
+    for (std::size_t kind = 0; kind < kKinds; ++kind) {
+        group.kinds[kind].candidates = candidates_for(static_cast<CollectiveKind>(kind), rates, environment);
+        group.kinds[kind].bound_seconds_per_byte = bound_of(rates, static_cast<CollectiveKind>(kind));
+    }
+    return group;
+}
+
+}  // namespace
+
+struct CollectivePricer::State {
+    std::vector<PricedGroup> groups;
+};
+
+CollectivePricer::CollectivePricer(const Machine& machine, const NcclEnvironment& environment,
+                                   std::vector<std::vector<int>> groups, const CollectiveSamples*)
+    : state_(std::make_unique<State>()) {
+    for (const ServerView& view : views_of_servers(machine, groups))
+        for (const GroupRates& rates : rates_of_groups(machine, environment, view))
+            state_->groups.push_back(priced(rates, environment));
+}
+
+CollectivePricer::~CollectivePricer() = default;
+CollectivePricer::CollectivePricer(CollectivePricer&&) noexcept = default;
+CollectivePricer& CollectivePricer::operator=(CollectivePricer&&) noexcept = default;
+
+namespace {
+
+CollectivePrice price_group(const PricedGroup& group, CollectiveKind kind, Bytes bytes) {
+    CollectivePrice price;
+    price.transport = group.transport;
+    const PricedKind& priced = group.kinds[static_cast<std::size_t>(kind)];
+    if (priced.candidates.empty() || bytes.count() <= 0) return price;
+    const auto size = static_cast<double>(bytes.count());
+    const Candidate* best = nullptr;
+    double least_tuner = 0;
+    for (const Candidate& candidate : priced.candidates) {
+        const double seconds = candidate.tuner_seconds(size);
+        if (best == nullptr || seconds < least_tuner) best = &candidate, least_tuner = seconds;
+    }
+    const double least = best->seconds_of(size);
+    price.algorithm = name_of(best->algorithm);
+    price.protocol = name_of(best->protocol);
+    price.channels = best->channels;
+    price.bottleneck =
+        least < group.floor ? "the host's launch of the kernels" : std::string_view(best->link);
+    const double seconds = std::max(least, group.floor);
+    const double factor = busbw_factor(kind, group.ranks);
+    const double spread = best->soft ? kSoftSpread : kFirmSpread;
+    price.seconds = Seconds(seconds);
+    price.algbw = bytes / price.seconds;
+    price.busbw = price.algbw * factor;
+    price.busbw_low = price.busbw / spread;
+    price.busbw_high = price.busbw * spread;
+    price.bound_busbw = BytesPerSecond(factor / priced.bound_seconds_per_byte);
+    return price;
+}
+
+}  // namespace
+
+CollectivePrice CollectivePricer::price(CollectiveKind kind, Bytes bytes) const {
+    CollectivePrice slowest;
+    for (const PricedGroup& group : state_->groups) {
+        const CollectivePrice price = price_group(group, kind, bytes);
+        if (price.seconds >= slowest.seconds) slowest = price;
+    }
+    return slowest;
+}
+
+}  // namespace wirewise

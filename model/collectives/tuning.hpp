@@ -1,0 +1,51 @@
+// NCCL's tuning constants as data: latencies, protocol limits, NVLS figures per GPU generation.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "model/units/quantity.hpp"
+
+namespace wirewise {
+
+enum class Algorithm : std::uint8_t { ring, tree, nvls, nvls_tree };
+enum class Protocol : std::uint8_t { ll, ll128, simple };
+std::string_view name_of(Algorithm algorithm);  // NCCL's spelling
+std::string_view name_of(Protocol protocol);
+
+// Microseconds of one hop by algorithm and protocol, over NVLink, PCIe (staging too) and network.
+struct HopLatency {
+    double nvlink, pcie, network;
+};
+HopLatency hop_latency(Algorithm algorithm, Protocol protocol);
+double base_latency(Algorithm algorithm, Protocol protocol);  // microseconds
+
+// Limits by GPU generation (compute capability): 7, 8, 9, 10 and later.
+struct GenerationLimits {
+    double ll_bytes_per_second[3];  // bus rate of LL on 1, 2, more nodes
+    double ll128_per_channel;       // bytes per second
+    bool ll128;                     // has it
+    double simple_hop_factor;       // on the table's Simple hop latency
+    // In-switch reduction: 0 efficiency where the switch has none.
+    double nvls_efficiency = 0;
+    int nvls_channels = 0;
+    int nvls_least_ranks = 0;  // NCCL's tuner prefers the ring below
+};
+const GenerationLimits& limits_of(double compute_capability);
+
+// Trees fall short of the model at middle sizes: NCCL's factor on their bandwidth.
+double tree_correction(Protocol protocol, double bytes);
+
+// One block moves at most this much through one channel (512 threads x 16 bytes in flight): measured on two
+// H200 with channels capped at 4 to 16 (2026-11): 15 GB/s of all-gather and 17.5 of reduce-scatter bus rate
+// per channel.
+inline constexpr double kChannelRate = 22e9;
+// Out of the GPU's own memory into place: 512 threads x 16 bytes x 8 in flight per microsecond.
+inline constexpr double kLocalCopyPerChannel = 65e9;
+
+// No collective ends sooner than the host can issue it. One process per GPU: 23 us a call (PyTorch 2.11,
+// 2026-11). One thread for all GPUs of a node: per GPU, middle of the published 8-GPU boxes.
+inline constexpr double kLaunchFloor = 23e-6, kLaunchFloorPerGpu = 4.8e-6, kSocketFloor = 55e-6;
+inline constexpr int kLaunchGroup = 8;
+
+}  // namespace wirewise

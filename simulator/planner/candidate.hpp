@@ -1,0 +1,19 @@
+// Judges one strategy: its estimate, intervals, rows, throughput and whether it fits.
+#pragma once
+
+#include "simulator/planner/question.hpp"
+
+namespace wirewise {
+
+// The plan of a strategy for this many ranks: mesh, accumulation from the global batch. Throws InputError
+// when it cannot be.
+ParallelPlan plan_for(const Question& question, Strategy strategy, int ranks);
+
+PlanCandidate judge(const Question& question, const ParallelPlan& plan, const Site& site);
+
+Fit fit_of(Bytes limit, Bytes expected, const Interval<Bytes>& interval);
+
+// Tokens a second of all ranks together.
+double tokens_per_second(const ParallelPlan& plan, Seconds step);
+
+}  // namespace wirewise

@@ -1,0 +1,113 @@
+#include "simulator/planner/estimate.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "model/strategy/lower.hpp"
+
+namespace wirewise {
+
+namespace {
+
+// The steps at which the peak of a training run can fall: states appear in the first, buckets and optimizer
+// states are complete from the second on.
+constexpr std::array kWalkedPhases{Phase::load, Phase::first_step, Phase::second_step, Phase::steady_step};
+
+MemoryWalk walk_for(Runtime runtime) {
+    return MemoryWalk(runtime == Runtime::native ? make_arena() : make_caching_allocator());
+}
+
+// One communicator per axis that a strategy uses and that has more than one rank.
+RuntimeMemory runtime_memory(const StepProgram& program, const RuntimeCosts& costs, const Wires& wires) {
+    RuntimeMemory memory{costs.context_bytes, Bytes(0), ""};
+    std::array<bool, 3> seen{};
+    for (const Op& op : program.ops) {
+        const auto* call = std::get_if<Collective>(&op.payload);
+        if (!call || std::exchange(seen[index_of(call->axis)], true)) continue;
+        memory.transport = std::string(wires.of(call->axis).price(call->kind, call->bytes).transport);
+        const auto held = costs.communicator_bytes.find(memory.transport);
+        if (held != costs.communicator_bytes.end()) memory.communicators += held->second;
+    }
+    return memory;
+}
+
+void add_kernel(Estimate& estimate, const Kernel& kernel, Seconds seconds) {
+    estimate.executed += flops_of(kernel);
+    if (std::holds_alternative<Gemm>(kernel))
+        estimate.gemm += seconds;
+    else if (std::holds_alternative<Attention>(kernel))
+        estimate.attention += seconds;
+    else if (std::holds_alternative<Pointwise>(kernel))
+        estimate.pointwise += seconds;
+}
+
+void add_collective(std::vector<CollectiveUse>& uses, const Collective& call, Seconds seconds,
+                    const Wires& wires) {
+    auto use = std::find_if(uses.begin(), uses.end(), [&](const auto& other) {
+        return other.kind == call.kind && other.axis == call.axis;
+    });
+    if (use == uses.end())
+        use = uses.insert(
+            uses.end(),
+            CollectiveUse{
+                .kind = call.kind, .axis = call.axis, .bytes = {}, .seconds = {}, .link = {}, .busbw = {}});
+    const CollectivePrice price = wires.of(call.axis).price(call.kind, call.bytes);
+    use->calls += 1;
+    use->bytes += call.bytes;
+    use->seconds += seconds;
+    if (price.busbw > use->busbw) {
+        use->busbw = price.busbw;
+        use->link = price.bottleneck;
+    }
+}
+
+void attribute(Estimate& estimate, const StepProgram& program, const Timeline& timeline, const Wires& wires) {
+    for (const Span& span : timeline.spans) {
+        const Op& op = program.ops[index_of(span.op)];
+        const Seconds seconds = to_seconds(span.end - span.begin);
+        if (const auto* compute = std::get_if<Compute>(&op.payload))
+            add_kernel(estimate, program.at(compute->kernel), seconds);
+        else if (const auto* call = std::get_if<Collective>(&op.payload))
+            add_collective(estimate.collectives, *call, seconds, wires);
+    }
+    std::stable_sort(estimate.collectives.begin(), estimate.collectives.end(),
+                     [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+}
+
+Estimate walked(const Transformer& model, const ParallelPlan& plan, const Site& site, const Wires& wires,
+                StepProgram& steady) {
+    Estimate estimate;
+    MemoryWalk walk = walk_for(plan.runtime);
+    for (const Phase phase : kWalkedPhases) {
+        steady = lower(model, plan, phase);
+        estimate.phases.push_back({phase, walk.run(steady)});
+        estimate.reserved = std::max(estimate.reserved, estimate.phases.back().peak.reserved);
+    }
+    estimate.peak = walk.peak();
+    estimate.runtime = runtime_memory(steady, site.profile().runtime(name_of(plan.runtime)), wires);
+    return estimate;
+}
+
+}  // namespace
+
+Estimate estimate_memory(const Transformer& model, const ParallelPlan& plan, const Site& site) {
+    StepProgram steady;
+    return walked(model, plan, site, site.wires(plan.mesh), steady);
+}
+
+Timeline simulate_on(const Site& site, const ParallelPlan& plan, const StepProgram& program) {
+    return simulate(program, site.profile(), site.wires(plan.mesh),
+                    site.profile().runtime(name_of(plan.runtime)));
+}
+
+Estimate estimate(const Transformer& model, const ParallelPlan& plan, const Site& site) {
+    const Wires wires = site.wires(plan.mesh);
+    StepProgram steady;
+    Estimate estimate = walked(model, plan, site, wires, steady);
+    const Timeline timeline = simulate_on(site, plan, steady);
+    estimate.time = summarize(steady, timeline);
+    attribute(estimate, steady, timeline, wires);
+    return estimate;
+}
+
+}  // namespace wirewise

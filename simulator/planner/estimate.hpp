@@ -1,0 +1,61 @@
+// What one plan needs on one site: its programs lowered, walked for memory and simulated for time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/program/timeline.hpp"
+#include "model/program/walk.hpp"
+#include "model/strategy/plan.hpp"
+#include "model/transformer/transformer.hpp"
+#include "simulator/planner/site.hpp"
+
+namespace wirewise {
+
+// What a process holds outside its allocator.
+struct RuntimeMemory {
+    Bytes context;          // CUDA context and libraries
+    Bytes communicators;    // NCCL buffers, all communicators together
+    std::string transport;  // of the slowest wire: "p2p", "shm", "net"; empty on one GPU
+    Bytes total() const { return context + communicators; }
+};
+
+struct PhasePeak {
+    Phase phase{};
+    MemoryPeak peak;
+};
+
+// One kind of collective on one axis, all its calls of a step together.
+struct CollectiveUse {
+    CollectiveKind kind{};
+    Axis axis{};
+    int calls = 0;
+    Bytes bytes;           // of all calls
+    Seconds seconds;       // of all calls, in the simulated step
+    std::string link;      // the bottleneck, for people
+    BytesPerSecond busbw;  // of the largest call running alone
+};
+
+struct Estimate {
+    std::vector<PhasePeak> phases;  // in the order they happen
+    MemoryPeak peak;                // the highest allocated of all phases
+    Bytes reserved;                 // the highest reserved of all phases
+    RuntimeMemory runtime;
+    Bytes device_used() const { return reserved + runtime.total(); }
+
+    TimelineSummary time;
+    Seconds gemm, attention, pointwise;      // kernels alone, forward and backward
+    Flops executed;                          // matrix products and attention, recomputation included
+    std::vector<CollectiveUse> collectives;  // most time first
+};
+
+// Throws InputError when the runtime has no such strategy.
+Estimate estimate(const Transformer& model, const ParallelPlan& plan, const Site& site);
+
+// The step alone, timed on this site.
+Timeline simulate_on(const Site& site, const ParallelPlan& plan, const StepProgram& program);
+
+// Memory alone: for searches that look at many plans.
+Estimate estimate_memory(const Transformer& model, const ParallelPlan& plan, const Site& site);
+
+}  // namespace wirewise

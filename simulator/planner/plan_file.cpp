@@ -1,0 +1,160 @@
+#include "simulator/planner/plan_file.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "model/units/error.hpp"
+
+namespace wirewise {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr const char* kSchema = "wirewise.plan_file/1";
+
+// Reads keys of one object, naming place and key when one is missing or of another type.
+class Reader {
+  public:
+    Reader(const Json& json, std::string place) : json_(json), place_(std::move(place)) {
+        if (!json.is_object())
+            throw InputError(place_, "is not a JSON object", "write it with wirewise plan --plan-out");
+    }
+
+    const Json& at(const char* key) const {
+        const auto found = json_.find(key);
+        if (found == json_.end())
+            throw InputError(place_ + "/" + key, "is missing", "write it with wirewise plan --plan-out");
+        return *found;
+    }
+
+    template <class T>
+    T get(const char* key) const try {
+        return at(key).template get<T>();
+    } catch (const Json::exception&) {
+        throw InputError(place_ + "/" + key, fmt::format("{} is of the wrong type", at(key).dump()),
+                         "write it with wirewise plan --plan-out");
+    }
+
+    // A word that `from` understands.
+    template <class From>
+    auto word(const char* key, From from) const {
+        const auto value = from(get<std::string>(key));
+        if (!value)
+            throw InputError(place_ + "/" + key, fmt::format("unknown word {}", at(key).dump()),
+                             "write it with wirewise plan --plan-out");
+        return *value;
+    }
+
+    std::int64_t count(const char* key, std::int64_t least) const {
+        const auto value = get<std::int64_t>(key);
+        if (value < least)
+            throw InputError(place_ + "/" + key, fmt::format("{} is too small", value),
+                             fmt::format("write {} or more", least));
+        return value;
+    }
+
+  private:
+    const Json& json_;
+    std::string place_;
+};
+
+std::optional<OptimizerKind> optimizer_from(std::string_view name) {
+    for (const auto kind : {OptimizerKind::adamw_fused, OptimizerKind::adamw_foreach,
+                            OptimizerKind::adamw_8bit, OptimizerKind::sgd})
+        if (name_of(kind) == name) return kind;
+    return std::nullopt;
+}
+
+Json mesh_json(const Mesh& mesh) {
+    return {{"replicate", mesh.replicate}, {"shard", mesh.shard},     {"tensor", mesh.tensor},
+            {"pipeline", mesh.pipeline},   {"context", mesh.context}, {"expert", mesh.expert}};
+}
+
+Json precision_json(const Precision& precision) {
+    return {{"parameter_dtype", name_of(precision.parameter)},
+            {"gradient_dtype", name_of(precision.gradient)},
+            {"reduce_dtype", name_of(precision.reduce)},
+            {"compute_dtype", name_of(precision.compute)},
+            {"optimizer_state_dtype", name_of(precision.optimizer_state)},
+            {"master_weights", precision.master_weights}};
+}
+
+Mesh read_mesh(const Reader& from) {
+    const auto axis = [&](const char* key) { return static_cast<int>(from.count(key, 1)); };
+    return {axis("replicate"), axis("shard"),   axis("tensor"),
+            axis("pipeline"),  axis("context"), axis("expert")};
+}
+
+Precision read_precision(const Reader& from) {
+    return {from.word("parameter_dtype", dtype_from),       from.word("gradient_dtype", dtype_from),
+            from.word("reduce_dtype", dtype_from),          from.word("compute_dtype", dtype_from),
+            from.word("optimizer_state_dtype", dtype_from), from.get<bool>("master_weights")};
+}
+
+ParallelPlan read_plan(const Reader& from, const std::string& place) {
+    ParallelPlan plan;
+    plan.strategy = from.word("strategy", strategy_from);
+    plan.runtime = from.word("runtime", runtime_from);
+    plan.mesh = read_mesh(Reader(from.at("mesh"), place + "/mesh"));
+    plan.sequence_length = from.count("sequence_length", 1);
+    plan.micro_batch = from.count("micro_batch", 1);
+    plan.gradient_accumulation = from.count("gradient_accumulation", 1);
+    plan.precision = read_precision(from);
+    plan.optimizer = from.word("optimizer", optimizer_from);
+    plan.recompute = from.word("recompute", recompute_from);
+    plan.loss_chunk = from.count("loss_chunk", 0);
+    plan.gradient_as_bucket_view = from.get<bool>("gradient_as_bucket_view");
+    plan.no_sync = from.get<bool>("no_sync");
+    plan.clip_gradients = from.get<bool>("clip_gradients");
+    plan.compile = from.get<bool>("compile");
+    plan.seed = from.get<std::uint64_t>("seed");
+    return plan;
+}
+
+}  // namespace
+
+Json to_json(const PlanFile& file) {
+    const ParallelPlan& plan = file.plan;
+    Json json{{"schema", kSchema},
+              {"model", file.model},
+              {"model_overrides", file.model_overrides},
+              {"machine", file.machine},
+              {"nodes", file.nodes},
+              {"gpus", file.gpus},
+              {"nccl_env", file.nccl_env},
+              {"strategy", name_of(plan.strategy)},
+              {"runtime", name_of(plan.runtime)},
+              {"mesh", mesh_json(plan.mesh)},
+              {"sequence_length", plan.sequence_length},
+              {"micro_batch", plan.micro_batch},
+              {"gradient_accumulation", plan.gradient_accumulation}};
+    json.update(precision_json(plan.precision));
+    json.update({{"optimizer", name_of(plan.optimizer)},
+                 {"recompute", name_of(plan.recompute)},
+                 {"loss_chunk", plan.loss_chunk},
+                 {"gradient_as_bucket_view", plan.gradient_as_bucket_view},
+                 {"no_sync", plan.no_sync},
+                 {"clip_gradients", plan.clip_gradients},
+                 {"compile", plan.compile},
+                 {"seed", plan.seed}});
+    return json;
+}
+
+PlanFile plan_file_from_json(const Json& json, const std::string& place) {
+    const Reader from(json, place + ":");
+    if (from.get<std::string>("schema") != kSchema)
+        throw InputError(place + ":/schema", "is not " + std::string(kSchema),
+                         "write it with wirewise plan --plan-out");
+    PlanFile file;
+    file.model = from.get<std::string>("model");
+    file.model_overrides = from.get<std::vector<std::string>>("model_overrides");
+    file.machine = from.get<std::string>("machine");
+    file.nodes = static_cast<int>(from.count("nodes", 1));
+    file.gpus = from.get<std::vector<int>>("gpus");
+    file.nccl_env = from.get<std::vector<std::string>>("nccl_env");
+    file.plan = read_plan(from, place + ":");
+    return file;
+}
+
+}  // namespace wirewise

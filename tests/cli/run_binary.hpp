@@ -1,0 +1,22 @@
+// Runs the built wirewise and catches what it says.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace wirewise {
+
+struct Run {
+    int exit_code = -1;  // 128 + signal when it was killed
+    std::string out, err;
+    nlohmann::ordered_json json() const;  // of `out`; fails the test when it is not JSON
+};
+
+Run run_binary(const std::vector<std::string>& arguments, const std::string& input = {});
+
+// "plan --model mistral-7b": split at blanks.
+Run wirewise_run(const std::string& words);
+
+}  // namespace wirewise

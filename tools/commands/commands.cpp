@@ -1,0 +1,17 @@
+#include "tools/commands/commands.hpp"
+
+namespace wirewise {
+
+void add_commands(CommandLine& line) {
+    add_plan_command(line);
+    add_what_if_command(line);
+    add_solve_command(line);
+    add_check_command(line);
+    add_export_command(line);
+    add_place_command(line);
+    add_collective_command(line);
+    add_topo_command(line);
+    add_model_command(line);
+}
+
+}  // namespace wirewise

@@ -1,0 +1,122 @@
+#include "tools/inputs/inputs.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include <CLI/CLI.hpp>
+
+#include "model/transformer/read_config.hpp"
+#include "model/units/error.hpp"
+#include "simulator/planner/placement.hpp"
+#include "tools/inputs/machine.hpp"
+#include "tools/inputs/profile.hpp"
+#include "tools/inputs/training.hpp"
+
+namespace wirewise {
+
+namespace {
+
+void set_gpus(const PlanOptions& options, Inputs& inputs) {
+    Question& question = inputs.question;
+    question.gpus = named_gpus(options.machine, question.machine);
+    if (!question.gpus.empty()) {
+        inputs.placement = fmt::format("GPUs {}, as asked", options.machine.gpu_ids);
+    } else {
+        const ChosenGpus placement = choose_gpus(question.machine, question.environment,
+                                                   gpus_per_node(options.machine, question.machine));
+        question.gpus = placement.gpus;
+        inputs.placement = placement.why;
+    }
+    require_one_gpu_kind(question.machine, question.gpus);
+}
+
+double tokens_of(const MoneyOptions& options) {
+    if (!std::isfinite(options.tokens_total) || options.tokens_total < 0)
+        throw InputError("--tokens-total", "is not a number of tokens", "write for example 1e9");
+    return options.tokens_total;
+}
+
+}  // namespace
+
+void PlanOptions::add_to(CLI::App& command) {
+    model.add_to(command);
+    machine.add_to(command);
+    training.add_to(command);
+    money.add_to(command);
+}
+
+Inputs inputs_of(const PlanOptions& options) {
+    Inputs inputs;
+    Question& question = inputs.question;
+    question.model = load_model(options.model.model, options.model.set);
+    question.plan = plan_template(options.training, question.model, inputs.warnings);
+    question.machine = machine_of(options.machine, inputs.warnings);
+    question.environment = environment_of(options.machine, inputs.warnings);
+    set_gpus(options, inputs);
+    const int ranks = static_cast<int>(question.gpus.size());
+    question.strategies = strategies_of(options.training, question.plan.runtime, ranks);
+    question.shard_group = options.training.shard_group > 0
+                               ? options.training.shard_group
+                               : default_shard_group(question.machine, question.gpus);
+    if (options.training.global_batch != 0) {
+        if (options.training.global_batch < 1)
+            throw InputError("--global-batch", "is not a batch", "write 1 or more");
+        question.global_batch = options.training.global_batch;
+    }
+    question.profile = profile_of(options.training.profile, question.machine);
+    if (!options.money.price.empty()) inputs.price = price_of(options.money.price);
+    inputs.tokens_total = tokens_of(options.money);
+    return inputs;
+}
+
+PlanOptions plan_options_of(const std::vector<std::string>& words) {
+    CLI::App app;
+    app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    PlanOptions options;
+    options.add_to(app);
+    std::vector<std::string> reversed(words.rbegin(), words.rend());  // as CLI11 wants them
+    try {
+        app.parse(reversed);
+    } catch (const CLI::ParseError& error) {
+        throw InputError("--vary", error.what(), "write --vary option=a,b,c with an option of `plan`");
+    }
+    return options;
+}
+
+Json echo_of(const Inputs& inputs) {
+    const Question& question = inputs.question;
+    const ParallelPlan& plan = question.plan;
+    return {{"model", question.model.name},
+            {"machine", question.machine.name},
+            {"nodes", question.machine.servers},
+            {"fabric", question.machine.fabric.name},
+            {"gpu", question.machine.gpus.front().model->name},
+            {"gpus", question.gpus},
+            {"placement", inputs.placement},
+            {"runtime", name_of(plan.runtime)},
+            {"compile", plan.compile},
+            {"sequence_length", plan.sequence_length},
+            {"micro_batch", plan.micro_batch},
+            {"gradient_accumulation", plan.gradient_accumulation},
+            {"global_batch", question.global_batch ? Json(*question.global_batch) : Json(nullptr)},
+            {"no_sync", plan.no_sync},
+            {"shard_group", question.shard_group},
+            {"parameter_dtype", name_of(plan.precision.parameter)},
+            {"gradient_dtype", name_of(plan.precision.gradient)},
+            {"reduce_dtype", name_of(plan.precision.reduce)},
+            {"compute_dtype", name_of(plan.precision.compute)},
+            {"optimizer_state_dtype", name_of(plan.precision.optimizer_state)},
+            {"master_weights", plan.precision.master_weights},
+            {"optimizer", name_of(plan.optimizer)},
+            {"clip_gradients", plan.clip_gradients},
+            {"recompute", name_of(plan.recompute)},
+            {"attention", "flash"},
+            {"loss_chunk", plan.loss_chunk},
+            {"gradient_as_bucket_view", plan.gradient_as_bucket_view},
+            {"profile", question.profile.name},
+            {"profile_measured", question.profile.measured}};
+}
+
+}  // namespace wirewise

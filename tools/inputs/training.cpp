@@ -1,0 +1,184 @@
+#include "tools/inputs/training.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "model/units/error.hpp"
+#include "tools/inputs/words.hpp"
+
+namespace wirewise {
+
+namespace {
+
+constexpr std::int64_t kDefaultSequence = 4096, kNativeLossChunk = 2048;
+
+DType dtype_of(const std::string& name, const char* option) {
+    const auto type = dtype_from(name);
+    const bool trains = type && (*type == DType::bf16 || *type == DType::fp32 || *type == DType::fp16);
+    if (!trains)
+        throw InputError(option, fmt::format("\"{}\" is not a dtype for it", name),
+                         "write bf16, fp32 or fp16");
+    return *type;
+}
+
+std::int64_t positive(std::int64_t value, const char* option) {
+    constexpr std::int64_t kMost = 1'000'000'000;
+    if (value < 1) throw InputError(option, fmt::format("{} is not a count", value), "write 1 or more");
+    if (value > kMost)
+        throw InputError(option, fmt::format("{} is beyond reason", value), "write at most 1e9");
+    return value;
+}
+
+OptimizerKind optimizer_of(const std::string& name) {
+    for (const auto kind : {OptimizerKind::adamw_fused, OptimizerKind::adamw_foreach,
+                            OptimizerKind::adamw_8bit, OptimizerKind::sgd})
+        if (name_of(kind) == name) return kind;
+    throw InputError("--optimizer", fmt::format("unknown optimizer \"{}\"", name),
+                     "write adamw_fused, adamw_foreach, adamw_8bit or sgd");
+}
+
+Recompute recompute_of(const std::string& name, Runtime runtime) {
+    if (name.empty()) return runtime == Runtime::native ? Recompute::pointwise : Recompute::none;
+    if (const auto recompute = recompute_from(name)) return *recompute;
+    throw InputError("--recompute", fmt::format("unknown \"{}\"", name),
+                     "write none, pointwise, selective or full");
+}
+
+std::int64_t sequence_of(const TrainingOptions& options, const Transformer& model,
+                         std::vector<std::string>& warnings) {
+    if (options.sequence_length == 0)
+        return model.max_position > 0 ? std::min(kDefaultSequence, model.max_position) : kDefaultSequence;
+    const std::int64_t length = positive(options.sequence_length, "--sequence-length");
+    if (model.max_position == 0 || length <= model.max_position) return length;
+    if (model.position == PositionKind::learned)
+        throw InputError(
+            "--sequence-length",
+            fmt::format("{} is more than the {} positions of {}", length, model.max_position, model.name),
+            fmt::format("write at most {}", model.max_position));
+    warnings.push_back(fmt::format("--sequence-length {} is more than the {} positions that {} was made for",
+                                   length, model.max_position, model.name));
+    return length;
+}
+
+Precision precision_of(const TrainingOptions& options) {
+    Precision precision;
+    precision.parameter = dtype_of(options.parameter_dtype, "--parameter-dtype");
+    const auto as_parameters = [&](const std::string& name, const char* option) {
+        return name.empty() ? precision.parameter : dtype_of(name, option);
+    };
+    precision.gradient = as_parameters(options.gradient_dtype, "--gradient-dtype");
+    precision.reduce = as_parameters(options.reduce_dtype, "--reduce-dtype");
+    precision.compute = dtype_of(options.compute_dtype, "--compute-dtype");
+    precision.optimizer_state = dtype_of(options.optimizer_state_dtype, "--optimizer-state-dtype");
+    precision.master_weights = options.master_weights;
+    return precision;
+}
+
+void refuse_unmodelled(const TrainingOptions& options) {
+    if (!options.offload.empty()) throw InputError("--offload", "not modelled yet", "leave it out");
+    if (options.attention != "flash")
+        throw InputError("--attention", fmt::format("\"{}\" is not modelled yet", options.attention),
+                         "write flash");
+    if (!std::isfinite(options.max_grad_norm) || options.max_grad_norm < 0)
+        throw InputError("--max-grad-norm", "is not a norm", "write a positive number, or leave it out");
+    if (options.loss_chunk < -1)
+        throw InputError("--loss-chunk", "is negative", "write a number of tokens, 0 for all at once");
+}
+
+std::span<const Strategy> strategies_of_runtime(Runtime runtime) {
+    using enum Strategy;
+    static constexpr std::array native{single, ddp, zero1, zero2, fsdp, fsdp_shard_grad_op, hsdp};
+    static constexpr std::array pytorch{single, ddp, zero1, fsdp, fsdp_shard_grad_op, hsdp};
+    static constexpr std::array deepspeed{ddp, zero1, zero2, fsdp};
+    switch (runtime) {
+        case Runtime::native:
+            return native;
+        case Runtime::pytorch:
+            return pytorch;
+        case Runtime::deepspeed:
+            return deepspeed;
+    }
+    return {};
+}
+
+int fewest_ranks(Strategy strategy) {
+    if (strategy == Strategy::single) return 1;
+    return strategy == Strategy::hsdp ? 4 : 2;
+}
+
+Strategy named_strategy(const std::string& name, Runtime runtime, int ranks) {
+    const auto strategy = strategy_from(name);
+    const auto known = strategies_of_runtime(runtime);
+    std::vector<std::string> names{"all"};
+    for (const Strategy one : known) names.emplace_back(name_of(one));
+    if (!strategy)
+        throw InputError("--strategy", fmt::format("unknown strategy \"{}\"", name),
+                         remedy_from(name, names));
+    if (std::find(known.begin(), known.end(), *strategy) == known.end())
+        throw InputError("--strategy", fmt::format("{} has no {}", name_of(runtime), name),
+                         fmt::format("write one of {}", fmt::join(names, ", ")));
+    if (ranks < fewest_ranks(*strategy))
+        throw InputError(
+            "--strategy",
+            fmt::format("{} needs at least {} GPUs, {} chosen", name, fewest_ranks(*strategy), ranks),
+            "choose more with --gpus or --gpu-ids, or write single");
+    return *strategy;
+}
+
+}  // namespace
+
+Runtime runtime_of(const TrainingOptions& options) {
+    if (const auto runtime = runtime_from(options.runtime)) return *runtime;
+    throw InputError("--runtime", fmt::format("unknown runtime \"{}\"", options.runtime),
+                     "write native, pytorch or deepspeed");
+}
+
+std::vector<Strategy> strategies_of(const TrainingOptions& options, Runtime runtime, int ranks) {
+    std::vector<Strategy> chosen;
+    for (const auto& name : split(options.strategy, ',')) {
+        if (name == "all") {
+            for (const Strategy strategy : strategies_of_runtime(runtime))
+                if (ranks >= fewest_ranks(strategy)) chosen.push_back(strategy);
+        } else {
+            chosen.push_back(named_strategy(name, runtime, ranks));
+        }
+    }
+    std::vector<Strategy> once;
+    for (const Strategy strategy : chosen)
+        if (std::find(once.begin(), once.end(), strategy) == once.end()) once.push_back(strategy);
+    if (once.empty())
+        throw InputError("--strategy", "names none that runs on one GPU",
+                         "write single, or choose more GPUs");
+    return once;
+}
+
+ParallelPlan plan_template(const TrainingOptions& options, const Transformer& model,
+                           std::vector<std::string>& warnings) {
+    refuse_unmodelled(options);
+    ParallelPlan plan;
+    plan.runtime = runtime_of(options);
+    plan.sequence_length = sequence_of(options, model, warnings);
+    plan.micro_batch = positive(options.micro_batch, "--micro-batch");
+    plan.gradient_accumulation = positive(options.gradient_accumulation, "--gradient-accumulation");
+    plan.precision = precision_of(options);
+    plan.optimizer = optimizer_of(options.optimizer);
+    plan.recompute = recompute_of(options.recompute, plan.runtime);
+    plan.loss_chunk = options.loss_chunk >= 0           ? options.loss_chunk
+                      : plan.runtime == Runtime::native ? kNativeLossChunk
+                                                        : 0;
+    plan.gradient_as_bucket_view = options.gradient_as_bucket_view;
+    plan.no_sync = switch_of(options.no_sync, "--no-sync");
+    plan.clip_gradients = options.max_grad_norm > 0;
+    plan.compile = options.compile;
+    if (plan.compile && plan.runtime != Runtime::pytorch)
+        throw InputError("--compile",
+                         fmt::format("is of the pytorch runtime, not of {}", name_of(plan.runtime)),
+                         "add --runtime pytorch, or leave it out");
+    return plan;
+}
+
+}  // namespace wirewise

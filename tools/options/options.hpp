@@ -1,0 +1,64 @@
+// The option groups that mean the same in every command: what was typed, not yet understood. Each group adds
+// itself to a command; tools/inputs turns what was typed into models, machines and plans.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace wirewise {
+
+struct ModelOptions {
+    std::string model;
+    std::vector<std::string> set;  // key=value
+    CLI::Option* add_to(CLI::App& command,
+                        bool positional = false);  // returns the option that names the model
+};
+
+struct MachineOptions {
+    static constexpr int kAllGpus = -1;
+    std::string machine, gpu, fabric;
+    std::vector<std::string> set_machine;  // /json/pointer=value
+    std::vector<std::string> without;
+    int nodes = 1;
+    int gpus = kAllGpus;  // per node
+    std::string gpu_ids;  // "0,1,4,5"
+    std::vector<std::string> nccl_env;
+    void add_to(CLI::App& command, bool choose_gpus = true);
+};
+
+struct TrainingOptions {
+    std::string runtime = "native", strategy = "all";
+    bool compile = false;
+    int shard_group = 0;               // 0: the GPUs of one node, or half of them on one node
+    std::int64_t sequence_length = 0;  // 0: 4096 or the model's limit
+    std::int64_t micro_batch = 1, gradient_accumulation = 1, global_batch = 0;
+    std::string no_sync = "on";
+    std::string parameter_dtype = "bf16", gradient_dtype, reduce_dtype, compute_dtype = "bf16";
+    std::string optimizer_state_dtype = "fp32", optimizer = "adamw_fused";
+    bool master_weights = false, gradient_as_bucket_view = true;
+    std::string offload, recompute, attention = "flash";
+    double max_grad_norm = 0;
+    std::int64_t loss_chunk = -1;  // -1: the runtime's own
+    std::string profile;
+    void add_to(CLI::App& command);
+};
+
+struct MoneyOptions {
+    std::string price;  // "2.10 USD/GPU/h"
+    double tokens_total = 0;
+    void add_to(CLI::App& command);
+};
+
+struct OutputOptions {
+    std::string format;
+    bool quiet = false;
+    void add_to(CLI::App& command, const std::string& more_formats = {});
+};
+
+}  // namespace wirewise

@@ -1,0 +1,109 @@
+#include <CLI/CLI.hpp>
+
+#include "model/units/error.hpp"
+#include "tools/options/options.hpp"
+
+namespace wirewise {
+
+namespace {
+
+void add_batch(CLI::App& command, TrainingOptions& to) {
+    const char* group = "Batch (per GPU)";
+    command
+        .add_option("--sequence-length", to.sequence_length,
+                    "tokens of a sequence [4096 or the model's limit]")
+        ->group(group);
+    command.add_option("--micro-batch", to.micro_batch, "sequences at once [1]")->group(group);
+    auto* accumulation =
+        command
+            .add_option("--gradient-accumulation", to.gradient_accumulation, "micro-batches of a step [1]")
+            ->group(group);
+    command
+        .add_option("--global-batch", to.global_batch,
+                    "sequences of a step on all GPUs; sets the accumulation")
+        ->group(group)
+        ->excludes(accumulation);
+    command
+        .add_option("--no-sync", to.no_sync, "on, off: reduce gradients only in the last micro-batch [on]")
+        ->group(group);
+}
+
+void add_precision(CLI::App& command, TrainingOptions& to) {
+    const char* group = "Precision and optimizer";
+    command.add_option("--parameter-dtype", to.parameter_dtype, "bf16, fp32, fp16 [bf16]")->group(group);
+    command.add_option("--gradient-dtype", to.gradient_dtype, "[as the parameters]")->group(group);
+    command.add_option("--reduce-dtype", to.reduce_dtype, "[as the parameters]")->group(group);
+    command.add_option("--compute-dtype", to.compute_dtype, "[bf16]")->group(group);
+    command.add_option("--optimizer-state-dtype", to.optimizer_state_dtype, "[fp32]")->group(group);
+    command.add_flag("--master-weights", to.master_weights, "keep an fp32 copy of the parameters")
+        ->group(group);
+    command
+        .add_option("--optimizer", to.optimizer, "adamw_fused, adamw_foreach, adamw_8bit, sgd [adamw_fused]")
+        ->group(group);
+    command.add_option("--offload", to.offload, "not modelled yet")->group("");
+    command.add_option("--max-grad-norm", to.max_grad_norm, "clip gradients to this norm [off]")
+        ->group(group);
+}
+
+// Axes of the mesh that exist in the plan but have no strategy yet: a 1 is accepted, more is refused.
+void add_reserved(CLI::App& command) {
+    for (const char* name :
+         {"--tensor-parallel", "--pipeline-parallel", "--context-parallel", "--expert-parallel"})
+        command
+            .add_option_function<int>(
+                name,
+                [name](const int& ranks) {
+                    if (ranks != 1)
+                        throw InputError(name, "not modelled yet",
+                                         "leave it out: data parallelism, ZeRO and FSDP are modelled");
+                })
+            ->group("");
+}
+
+}  // namespace
+
+void TrainingOptions::add_to(CLI::App& command) {
+    const char* group = "Strategy";
+    command.add_option("--runtime", runtime, "native, pytorch, deepspeed [native]")->group(group);
+    command.add_flag("--compile", compile, "the layers are compiled (pytorch)")->group(group);
+    command
+        .add_option("--strategy", strategy,
+                    "single,ddp,zero1,zero2,fsdp (zero3),fsdp_shard_grad_op,hsdp [all the runtime has]")
+        ->group(group);
+    command.add_option("--shard-group", shard_group, "hsdp: GPUs that share one copy of the parameters")
+        ->group(group);
+    command
+        .add_option("--recompute", recompute,
+                    "none, pointwise, selective, full [native: pointwise, others: none]")
+        ->group(group);
+    command.add_option("--attention", attention, "flash [flash]")->group(group);
+    command
+        .add_option("--loss-chunk", loss_chunk,
+                    "tokens of logits held at once, 0: all [native 2048, others 0]")
+        ->group(group);
+    command
+        .add_flag("--gradient-as-bucket-view,!--no-gradient-as-bucket-view", gradient_as_bucket_view,
+                  "DDP: gradients live in the buckets [on]")
+        ->group(group);
+    command.add_option("--profile", profile, "calibration profile [the GPU's, else its data sheet]")
+        ->group(group);
+    add_batch(command, *this);
+    add_precision(command, *this);
+    add_reserved(command);
+}
+
+void MoneyOptions::add_to(CLI::App& command) {
+    command.add_option("--price", price, "\"2.10 USD/GPU/h\"")->group("Money");
+    command.add_option("--tokens-total", tokens_total, "tokens of the whole training, e.g. 1e9")
+        ->group("Money");
+}
+
+void OutputOptions::add_to(CLI::App& command, const std::string& more_formats) {
+    command
+        .add_option("--format", format,
+                    "table, json, csv, markdown" + more_formats + " [table on a terminal, else json]")
+        ->group("Output");
+    command.add_flag("--quiet", quiet, "no warnings and no progress")->group("Output");
+}
+
+}  // namespace wirewise
