@@ -19,18 +19,18 @@ bool CompiledLayers::handles(std::int32_t index) const {
     return plain && split && !kind.attention.latent && context_.model().norm == NormKind::rms;
 }
 
-// One fused kernel that reads `reads` and writes a fresh matrix.
 Tensor CompiledLayers::fused(std::string_view name, std::initializer_list<const Tensor*> reads,
-                             std::int64_t rows, std::int64_t columns) {
+                             std::int64_t rows, std::int64_t columns, const Tensor* row_factor) {
     Tensor result = tape_.storages.empty(name, rows, columns, context_.plan().precision.compute);
     Bytes traffic = result.bytes();
-    std::array<Use, 8> uses;
+    std::array<Use, 10> uses;
     std::size_t count = 0;
     for (const Tensor* read : reads) {
         traffic += read->bytes();
         uses.at(count++) = tape_.storages.use(*read, Access::read);
     }
     uses.at(count++) = tape_.storages.use(result, Access::write);
+    if (row_factor) uses.at(count++) = tape_.storages.use(*row_factor, Access::write);
     tape_.storages.compute(name, vector_kernel(rows, columns, traffic, result.type),
                            std::span<const Use>(uses.data(), count));
     return result;
@@ -45,8 +45,8 @@ Tensor CompiledLayers::forward(Saved& saved) {
     const AttentionShape& shape = context_.model().layer(saved.index).attention;
     const std::int64_t tokens = saved.x.rows, hidden = saved.x.columns;
     const auto rstd = [&] { return tape_.storages.empty("rstd", tokens, 1, DType::fp32); };
-    saved.norm1 = fused("fused norm", {&saved.x}, tokens, hidden);
     saved.rstd1 = rstd();
+    saved.norm1 = fused("fused norm", {&saved.x}, tokens, hidden, &saved.rstd1);
     saved.q_raw = projection(saved, ParameterUse::query, saved.norm1);
     saved.k_raw = projection(saved, ParameterUse::key, saved.norm1);
     saved.v = projection(saved, ParameterUse::value, saved.norm1);
@@ -66,10 +66,11 @@ Tensor CompiledLayers::forward(Saved& saved) {
                    {saved.seed, Access::write},
                    {saved.offset, Access::write}});
     Tensor a = projection(saved, ParameterUse::attention_output, saved.o);
-    // The sum takes over the projection's buffer.
-    saved.norm2 = fused("fused add and norm", {&saved.x, &a, &a}, tokens, hidden);
-    saved.h = std::move(a);
+    // The sum takes over the projection's buffer; it is written, and read again after the row's factor is
+    // known.
     saved.rstd2 = rstd();
+    saved.norm2 = fused("fused add and norm", {&saved.x, &a, &a, &a}, tokens, hidden, &saved.rstd2);
+    saved.h = std::move(a);
     if (context_.model().layer(saved.index).mlp.gated)
         saved.gate = projection(saved, ParameterUse::gate, saved.norm2);
     saved.up = projection(saved, ParameterUse::up, saved.norm2);
@@ -98,29 +99,27 @@ void CompiledLayers::norm_weight_gradient(const Saved& saved, int nth) {
     weight_gradients_.emplace_back(Tape::target(w), std::move(dw));
 }
 
-// Leaves the gradient of the second norm's output.
-void CompiledLayers::mlp_backward(Saved& saved, const Tensor& dy, Tensor& dnorm2) {
+// Gradients of the second norm's output, one per projection that read it.
+std::vector<Tensor> CompiledLayers::mlp_backward(Saved& saved, const Tensor& dy) {
     Tensor dproduct = projection_gradient(saved, ParameterUse::down, dy, saved.product);
     saved.product = {};
     const std::int64_t tokens = dy.rows, width = dproduct.columns;
     if (!saved.gate.defined()) {
         const Tensor dup = fused("fused activation gradient", {&dproduct, &saved.up}, tokens, width);
-        dnorm2 = projection_gradient(saved, ParameterUse::up, dup, saved.norm2);
-        return;
+        return {projection_gradient(saved, ParameterUse::up, dup, saved.norm2)};
     }
     // Writes both gradients, one of them over its input.
     Tensor dgate =
         fused("fused activation gradient", {&dproduct, &saved.gate, &saved.up, &dproduct}, tokens, width);
     Tensor dup = std::move(dproduct);
     saved.gate = saved.up = {};
-    dnorm2 = projection_gradient(saved, ParameterUse::up, dup, saved.norm2);
+    std::vector<Tensor> gradients{projection_gradient(saved, ParameterUse::up, dup, saved.norm2)};
     dup = {};
-    const Tensor other = projection_gradient(saved, ParameterUse::gate, dgate, saved.norm2);
-    dgate = {};
-    dnorm2 = fused("fused sum of gradients", {&dnorm2, &other}, tokens, dnorm2.columns);
+    gradients.push_back(projection_gradient(saved, ParameterUse::gate, dgate, saved.norm2));
+    return gradients;
 }
 
-void CompiledLayers::attention_backward(Saved& saved, const Tensor& dh, Tensor& dnorm1) {
+std::vector<Tensor> CompiledLayers::attention_backward(Saved& saved, const Tensor& dh) {
     const std::int64_t tokens = dh.rows;
     Tensor d_o = projection_gradient(saved, ParameterUse::attention_output, dh, saved.o);
     Attention kernel = modules_.attention_kernel(saved.index, saved.v.type);
@@ -147,31 +146,40 @@ void CompiledLayers::attention_backward(Saved& saved, const Tensor& dh, Tensor& 
                    {dv, Access::write},
                    {workspace, Access::write}});
     workspace = d_o = saved.q = saved.k = saved.v = saved.o = saved.lse = saved.seed = saved.offset = {};
-    dnorm1 = projection_gradient(saved, ParameterUse::value, dv, saved.norm1);
+    std::vector<Tensor> gradients{projection_gradient(saved, ParameterUse::value, dv, saved.norm1)};
     dv = {};
     dk = fused("fused rotation gradient", {&dk, saved.k_raw.defined() ? &saved.k_raw : &dk}, tokens,
                dk.columns);
-    const Tensor from_k = projection_gradient(saved, ParameterUse::key, dk, saved.norm1);
+    gradients.push_back(projection_gradient(saved, ParameterUse::key, dk, saved.norm1));
     dk = {};
     dq = fused("fused rotation gradient", {&dq, saved.q_raw.defined() ? &saved.q_raw : &dq}, tokens,
                dq.columns);
-    const Tensor from_q = projection_gradient(saved, ParameterUse::query, dq, saved.norm1);
+    gradients.push_back(projection_gradient(saved, ParameterUse::query, dq, saved.norm1));
     saved.norm1 = dq = {};
-    dnorm1 = fused("fused sum of gradients", {&dnorm1, &from_k, &from_q}, tokens, dnorm1.columns);
+    return gradients;
+}
+
+// Sum of the gradients, backward of the norm with its second pass over them, and the residual's gradient, in
+// one.
+Tensor CompiledLayers::norm_backward(std::vector<Tensor> gradients, const Tensor& x, const Tensor& residual) {
+    const Tensor& a = gradients.front();
+    const Tensor& b = gradients.size() > 1 ? gradients[1] : a;
+    if (gradients.size() == 3)
+        return fused("fused norm gradient", {&a, &b, &gradients[2], &x, &residual, &x, &residual}, x.rows,
+                     x.columns);
+    return fused("fused norm gradient", {&a, &b, &x, &residual, &x, &residual}, x.rows, x.columns);
 }
 
 void CompiledLayers::backward(Saved& saved, const Tensor& dy) {
-    const std::int64_t tokens = dy.rows, hidden = dy.columns;
-    Tensor dnorm;
-    mlp_backward(saved, dy, dnorm);
+    std::vector<Tensor> gradients = mlp_backward(saved, dy);
     saved.norm2 = {};
     norm_weight_gradient(saved, 1);
-    Tensor dh = fused("fused norm gradient", {&dnorm, &saved.h, &dy}, tokens, hidden);
+    Tensor dh = norm_backward(std::move(gradients), saved.h, dy);
     saved.h = saved.rstd2 = {};
-    attention_backward(saved, dh, dnorm);
+    gradients = attention_backward(saved, dh);
     norm_weight_gradient(saved, 0);
-    Tensor dx = fused("fused norm gradient", {&dnorm, &saved.x, &dh}, tokens, hidden);
-    dnorm = dh = {};
+    Tensor dx = norm_backward(std::move(gradients), saved.x, dh);
+    dh = {};
     tape_.accumulate(saved.input.target, std::move(dx));
     for (auto& [target, gradient] : std::exchange(weight_gradients_, {}))
         tape_.accumulate(target, std::move(gradient));

@@ -25,14 +25,16 @@ class CompiledLayers {
     };
     Tensor forward(Saved& saved);
     void backward(Saved& saved, const Tensor& dy);
-    void mlp_backward(Saved& saved, const Tensor& dy, Tensor& dnorm2);
-    void attention_backward(Saved& saved, const Tensor& dh, Tensor& dnorm1);
+    std::vector<Tensor> mlp_backward(Saved& saved, const Tensor& dy);
+    std::vector<Tensor> attention_backward(Saved& saved, const Tensor& dh);
+    Tensor norm_backward(std::vector<Tensor> gradients, const Tensor& x, const Tensor& residual);
 
     // Matmul gradients of one projection: its weight's (and bias's) go to AccumulateGrad at the node's end.
     Tensor projection(const Saved& saved, ParameterUse use, const Tensor& x);
     Tensor projection_gradient(const Saved& saved, ParameterUse use, const Tensor& dy, Tensor& x);
+    // One fused kernel: `reads` (named twice where it is read twice or also written) into a fresh matrix.
     Tensor fused(std::string_view name, std::initializer_list<const Tensor*> reads, std::int64_t rows,
-                 std::int64_t columns);
+                 std::int64_t columns, const Tensor* row_factor = nullptr);
     void norm_weight_gradient(const Saved& saved, int nth);
     std::optional<Tensor> weight_of(const Saved& saved, ParameterUse use, int nth = 0) const {
         return modules_.find({saved.index}, use, nth);
