@@ -1,10 +1,10 @@
 #include "model/topology/report.hpp"
 
-#include <algorithm>
-#include <map>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
 
 #include "model/units/text.hpp"
 
@@ -30,7 +30,8 @@ Json pair_row(const PairFacts& pair) {
 
 std::string island_text(const TopologyFacts& facts) {
     std::vector<std::string> sets;
-    for (const std::vector<int>& island : facts.islands) sets.push_back(fmt::format("{{{}}}", fmt::join(island, " ")));
+    for (const std::vector<int>& island : facts.islands)
+        sets.push_back(fmt::format("{{{}}}", fmt::join(island, " ")));
     return fmt::format("{}", fmt::join(sets, " "));
 }
 
@@ -63,24 +64,19 @@ std::string rates_text(const TopologyFacts& facts) {
     }
     std::string out;
     for (const auto& [path, row] : classes)
-        out += fmt::format("{:5} {:3} pair{} of GPUs, {} one way\n", path, row.first, row.first == 1 ? " " : "s",
-                           to_text(row.second));
+        out += fmt::format("{:5} {:3} pair{} of GPUs, {} one way\n", path, row.first,
+                           row.first == 1 ? " " : "s", to_text(row.second));
     return out;
 }
 
 }  // namespace
 
 Json topology_report(const ImportResult& result) {
-    Json out{{"schema", "wirewise.topo/1"},
-             {"verdict", name_of(result.verdict)},
-             {"kind", result.kind},
-             {"repairs", result.repairs},
-             {"missing", result.missing},
-             {"warnings", result.warnings},
-             {"gpus", Json::array()},
-             {"nics", Json::array()},
-             {"pairs", Json::array()},
-             {"islands", result.facts.islands}};
+    Json out{{"schema", "wirewise.topo/1"}, {"verdict", name_of(result.verdict)},
+             {"kind", result.kind},         {"repairs", result.repairs},
+             {"missing", result.missing},   {"warnings", result.warnings},
+             {"gpus", Json::array()},       {"nics", Json::array()},
+             {"pairs", Json::array()},      {"islands", result.facts.islands}};
     for (const GpuFacts& gpu : result.facts.gpus) out["gpus"].push_back(gpu_row(gpu));
     for (const NicFacts& nic : result.facts.nics) out["nics"].push_back({{"id", nic.id}, {"name", nic.name}});
     for (const PairFacts& pair : result.facts.pairs) out["pairs"].push_back(pair_row(pair));

@@ -6,7 +6,8 @@
 
 namespace wirewise {
 
-// {schema, verdict, kind, repairs[], missing[], warnings[], gpus[], nics[], pairs[], islands[]}: keys of INTERFACE.
+// {schema, verdict, kind, repairs[], missing[], warnings[], gpus[], nics[], pairs[], islands[]}: keys of
+// INTERFACE.
 Json topology_report(const ImportResult& result);
 
 // The same for people: a line of verdict, the matrix with islands, what was repaired or is missing.

@@ -16,7 +16,8 @@ namespace {
 
 std::filesystem::path shared_folder() {
     const char* const named = std::getenv("WIREWISE_SHARED");
-    return named ? std::filesystem::path(named) : std::filesystem::path(WIREWISE_SOURCE_FOLDER) / ".." / "shared";
+    return named ? std::filesystem::path(named)
+                 : std::filesystem::path(WIREWISE_SOURCE_FOLDER) / ".." / "shared";
 }
 
 std::string read(const std::filesystem::path& path) {
@@ -41,14 +42,16 @@ using Pair = std::pair<std::string, std::string>;
 
 std::map<Pair, std::string> classes_of(const TopologyFacts& facts) {
     std::map<Pair, std::string> classes;
-    for (const PairFacts& pair : facts.pairs) classes[{pair.a, pair.b}] = classes[{pair.b, pair.a}] = pair.path;
+    for (const PairFacts& pair : facts.pairs)
+        classes[{pair.a, pair.b}] = classes[{pair.b, pair.a}] = pair.path;
     return classes;
 }
 
 std::set<std::vector<int>> nvlink_pairs(const TopologyFacts& facts) {
     std::set<std::vector<int>> pairs;
     for (const PairFacts& pair : facts.pairs)
-        if (pair.nvlinks > 0) pairs.insert({std::stoi(pair.a.substr(3)), std::stoi(pair.b.substr(3)), pair.nvlinks});
+        if (pair.nvlinks > 0)
+            pairs.insert({std::stoi(pair.a.substr(3)), std::stoi(pair.b.substr(3)), pair.nvlinks});
     return pairs;
 }
 
@@ -84,7 +87,8 @@ TEST(Corpus, TextsGiveTheirVerdictAndValues) {
         const Json& expected = entry.at("expected");
         EXPECT_EQ(result.facts.gpus.size(), expected.at("n_gpus").get<std::size_t>());
         EXPECT_EQ(result.facts.nics.size(), expected.at("n_nics").get<std::size_t>());
-        EXPECT_EQ(nvlink_pairs(result.facts), expected_pairs(expected.at("nvlink_pairs"), expected.at("n_gpus")));
+        EXPECT_EQ(nvlink_pairs(result.facts),
+                  expected_pairs(expected.at("nvlink_pairs"), expected.at("n_gpus")));
         EXPECT_EQ(Json(result.facts.islands), expected.at("nvlink_islands"));
         const auto classes = classes_of(result.facts);
         for (const auto& [key, path] : expected.at("sample_pairs").items()) {
@@ -94,9 +98,9 @@ TEST(Corpus, TextsGiveTheirVerdictAndValues) {
             EXPECT_EQ(found->second, path.get<std::string>()) << key;
         }
         if (expected.contains("gpu_affinity")) expect_affinities(result.facts, expected.at("gpu_affinity"));
-        if (expected.contains("nic_legend"))
-            for (const NicFacts& nic : result.facts.nics)
-                EXPECT_EQ(nic.name, expected.at("nic_legend").value(nic.id, nic.id));
+        if (!expected.contains("nic_legend")) continue;
+        for (const NicFacts& nic : result.facts.nics)
+            EXPECT_EQ(nic.name, expected.at("nic_legend").value(nic.id, nic.id));
     }
 }
 
@@ -119,8 +123,9 @@ TEST(Corpus, GraphsReprintTheirMatrix) {
             return id_of_name.at(graph.nics[static_cast<std::size_t>(std::stoi(graph_id.substr(3)))].name);
         };
         for (const PairFacts& pair : graph.pairs)
-            if (const auto cell = printed.find({id(pair.a), id(pair.b)}); cell != printed.end())
+            if (const auto cell = printed.find({id(pair.a), id(pair.b)}); cell != printed.end()) {
                 EXPECT_EQ(pair.path, cell->second) << pair.a << " " << pair.b;
+            }
         EXPECT_EQ(graph.islands, result.facts.islands);
     }
     EXPECT_GT(machines, 40);
@@ -150,15 +155,19 @@ TEST(Corpus, XmlFilesGiveTheirVerdictAndDevices) {
         const Json& tagged = expected.at("gpus");
         const Json& by_class = expected.at("pci_gpu_class_without_gpu_tag");
         ASSERT_EQ(result.facts.gpus.size(), tagged.size() + by_class.size());
-        for (std::size_t i = 0; i < tagged.size(); ++i) EXPECT_EQ(result.facts.gpus[i].busid, tagged[i].at("busid"));
+        for (std::size_t i = 0; i < tagged.size(); ++i)
+            EXPECT_EQ(result.facts.gpus[i].busid, tagged[i].at("busid"));
         if (!tagged.empty()) {
             std::set<std::set<std::string>> islands;
-            for (const Json& island : expected.at("nvlink_islands")) islands.insert(island.get<std::set<std::string>>());
+            for (const Json& island : expected.at("nvlink_islands"))
+                islands.insert(island.get<std::set<std::string>>());
             EXPECT_EQ(islands_by_busid(result.facts), islands);
         }
-        if (!result.facts.gpus.empty())
-            EXPECT_EQ(result.facts.nics.size(), expected.at("n_nets").get<std::size_t>() +
-                                                    expected.at("pci_net_class_without_nic_tag").get<std::size_t>());
+        if (!result.facts.gpus.empty()) {
+            EXPECT_EQ(result.facts.nics.size(),
+                      expected.at("n_nets").get<std::size_t>() +
+                          expected.at("pci_net_class_without_nic_tag").get<std::size_t>());
+        }
     }
 }
 
