@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <sstream>
 
 #include "model/topology/built_in.hpp"
 #include "model/units/error.hpp"
@@ -116,6 +117,20 @@ TEST(TopoText, CutTextsAreIncompleteAndInventNothing) {
     } catch (const InputError& error) {
         EXPECT_NE(error.problem().find("rows GPU2, GPU3"), std::string::npos) << error.what();
     }
+}
+
+TEST(TopoText, ALostCellIsNotFilledByItsNeighbours) {
+    std::string text = kTwoPairs;
+    text.replace(text.find("GPU1\tNV4\t X"), 9, "GPU1\t");  // row GPU1 lost its first cell
+    const ImportResult result = import_machine(text);
+    EXPECT_EQ(result.verdict, Verdict::incomplete);
+    EXPECT_EQ(result.facts.islands, (Islands{{0, 1}, {2, 3}}));
+    EXPECT_EQ(result.facts.pairs.size(), 6U);  // the other rows still say every pair
+    const ImportResult cut = import_machine(
+        "\tGPU0\tGPU1\tNIC0\tNI\nGPU0\t X \tNV4\tPIX\tNO\nGPU1\tNV4\t X \tSYS\tSY\n"
+        "NIC0\tPIX\tSYS\t X \tPI\nNIC1\tNODE\tSYS\tPIX\n");
+    EXPECT_EQ(cut.verdict, Verdict::incomplete);
+    EXPECT_EQ(classes_text(cut.facts), "GPU0 GPU1 NV4\nGPU0 NIC0 PIX\nGPU1 NIC0 SYS\n");
 }
 
 TEST(TopoText, SeveralHostsInOnePaste) {

@@ -180,21 +180,40 @@ class LayoutMaker {
     }
 
     void place_panels() {
-        for (std::size_t i = 0; i < out_.panels.size(); ++i) {
-            Panel& panel = out_.panels[i];
+        for (Panel& panel : out_.panels) {
             double begin = 1e9, end = 0;
             for (const int gpu : panel.gpus) {
                 begin = std::min(begin, out_.gpu_box(gpu).x);
                 end = std::max(end, out_.gpu_box(gpu).right());
             }
-            panel.box = {begin - 8, kHead, end - begin + 16, gpu_y_ + kGpuHeight + 8 - kHead};
-            panel.drawn = true;
-            for (std::size_t gpu = 0; gpu < machine_.gpus.size(); ++gpu) {
-                const double middle = out_.gpu_box(static_cast<int>(gpu)).middle();
-                if (middle > begin && middle < end && out_.island_of[gpu] != static_cast<int>(i))
-                    panel.drawn = false;
-            }
+            panel.box = {begin - 6, kHead, end - begin + 12, gpu_y_ + kGpuHeight + 8 - kHead};
+            panel.title_y = kHead + 18;
         }
+        for (Panel& panel : out_.panels) {
+            panel.drawn = !crossed(panel);
+            if (!panel.drawn) panel.title_y = apex(panel) - 7;
+        }
+    }
+
+    // Another island's GPU stands between this island's, or the other way round.
+    bool crossed(const Panel& panel) const {
+        for (std::size_t gpu = 0; gpu < machine_.gpus.size(); ++gpu) {
+            const double middle = out_.gpu_box(static_cast<int>(gpu)).middle();
+            const bool ours = std::count(panel.gpus.begin(), panel.gpus.end(), static_cast<int>(gpu)) > 0;
+            if (!ours && middle > panel.box.x && middle < panel.box.right()) return true;
+        }
+        return std::any_of(out_.panels.begin(), out_.panels.end(), [&](const Panel& other) {
+            return &other != &panel && other.box.x < panel.box.x && other.box.right() > panel.box.right();
+        });
+    }
+
+    // The top of the island's highest arc.
+    double apex(const Panel& panel) const {
+        double top = gpu_y_;
+        for (const Arc& arc : out_.arcs)
+            if (arc.a == panel.gpus.front() || std::count(panel.gpus.begin(), panel.gpus.end(), arc.a) > 0)
+                top = std::min(top, gpu_y_ - rise(arc));
+        return top;
     }
 
     const Machine& machine_;

@@ -29,6 +29,7 @@ struct Panel {
     Box box;
     std::vector<int> gpus;
     std::string title;
+    double title_y = 0;
     bool drawn = false;  // a panel is drawn where no other island's GPU stands in between
 };
 

@@ -145,7 +145,7 @@ class SvgPainter {
         const bool whole = static_cast<double>(panel.title.size()) <= room;
         const std::string words =
             whole || cut == std::string::npos ? panel.title : panel.title.substr(cut + 4);
-        text(panel.box.x + panel.box.width / 2, panel.box.y + 18, 12, words, "middle", hue.strong, true);
+        text(panel.box.middle(), panel.title_y, 12, words, "middle", hue.strong, true);
     }
 
     // Thicker for faster: 1.5 at 10 GB/s, 3 at 50, 6 at 400.
@@ -278,13 +278,37 @@ class SvgPainter {
              "middle", layout_.bottleneck.socket ? kNarrow : kFaint);
     }
 
+    bool every_pair_joined() const {
+        for (int a = 0; a < machine_.gpus_per_server(); ++a)
+            for (int b = 0; b < a; ++b)
+                if (nvlink_count(machine_, a, b) == 0) return false;
+        return true;
+    }
+
+    // "GPUs on PCIe gen5 x16, 53 GB/s" where that holds for all of them.
+    std::string pcie_text() const {
+        std::string common;
+        for (const TreeNode& node : layout_.tree.nodes) {
+            if (node.kind != NodeKind::gpu || node.link.empty()) continue;
+            std::string words = fmt::format("GPUs on PCIe {}, {}", node.link, to_text(node.rate));
+            if (!common.empty() && common != words) return "GPUs on PCIe links of several kinds";
+            common = std::move(words);
+        }
+        return common;
+    }
+
     void foot() {
         const double y = layout_.height - 16;
+        text(layout_.width - 28, 58, 13, pcie_text(), "end", kFaint);
         if (layout_.bottleneck.found) {
             line(28, y - 4, 52, y - 4, kNarrow, 4);
             text(60, y, 13, "narrowest between islands: " + layout_.bottleneck.text, "start", kNarrow, true);
         } else if (machine_.gpus.size() > 1) {
-            text(28, y, 13, "every two GPUs reach each other over NVLink", "start", kFaint);
+            const bool all = every_pair_joined();
+            text(28, y, 13,
+                 all ? "every two GPUs are joined directly or by a switch"
+                     : "GPUs without a line between them pass through another GPU or the host",
+                 "start", kFaint);
         }
     }
 

@@ -9,11 +9,14 @@ bool names_column(const Header& header, const std::string& device) {
     return std::find(header.devices.begin(), header.devices.end(), device) != header.devices.end();
 }
 
+constexpr std::size_t kLongestLine = 8192;  // no line of a matrix comes near
+
 class Cutter {
   public:
     explicit Cutter(Repairs& repairs) : repairs_(repairs) {}
 
     void take(const std::string& line) {
+        if (line.size() > kLongestLine) return;
         if (const auto row = row_in(line)) return take_row(*row);
         if (widens_header(line) || lengthens_row(line)) return repairs_.note("wrapped lines joined");
         if (auto header = header_in(line)) {

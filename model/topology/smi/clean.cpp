@@ -54,8 +54,8 @@ bool names_gpu(std::string_view line) {
     return false;
 }
 
-// The bars of a Markdown or drawn table become gaps; a quote mark at the start goes. The repair is told where a line of
-// the matrix was meant.
+// The bars of a Markdown or drawn table become gaps; a quote mark at the start goes. The repair is told where
+// a line of the matrix was meant.
 void undress(std::string& line, Repairs& repairs) {
     const auto first = line.find_first_not_of(" \t");
     if (first == std::string::npos) return;

@@ -16,6 +16,7 @@ namespace {
 using xml::PciRole;
 using xml::PciSpeed;
 
+constexpr std::size_t kMostGpus = 256, kMostNics = 512;
 constexpr int kDeepest = 32;  // of nested PCI bridges; real trees have four
 
 // The narrowest PCIe uplink between a device and its CPU.
@@ -50,7 +51,7 @@ class XmlReader {
     void collect(const pugi::xml_node& parent, int depth) {
         for (const pugi::xml_node& pci : parent.children("pci")) {
             const PciRole role = xml::role_of(pci);
-            if (role == PciRole::gpu) gpus_.push_back(gpu_at(pci, parent));
+            if (role == PciRole::gpu && gpus_.size() < kMostGpus) gpus_.push_back(gpu_at(pci, parent));
             if (role == PciRole::unknown) ++unknown_devices_;
             if (role == PciRole::bridge && depth < kDeepest) collect(pci, depth + 1);
         }
@@ -138,19 +139,23 @@ class XmlReader {
     }
 
     static Narrowest narrower(const Narrowest& above, const PciSpeed& speed, const pugi::xml_node& pci) {
-        const bool known = speed.rate() > 0, narrow = above.speed.rate() <= 0 || speed.rate() < above.speed.rate();
+        const bool known = speed.rate() > 0,
+                   narrow = above.speed.rate() <= 0 || speed.rate() < above.speed.rate();
         return known && narrow ? Narrowest{speed, xml::busid_of(pci)} : above;
     }
 
     void attach_gpu(const pugi::xml_node& pci, NodeId above, PciSpeed speed, const Narrowest& uplink) {
-        join(nodes_.at(pci.internal_object()), above, speed);
+        const auto node = nodes_.find(pci.internal_object());
+        if (node == nodes_.end()) return;  // beyond kMostGpus
+        join(node->second, above, speed);
         if (uplink.speed.rate() > 0 && speed.rate() > 0 && uplink.speed.rate() < speed.rate())
-            throttles_.push_back(fmt::format("{} (generation {} x{}) above {} (generation {} x{})", uplink.busid,
-                                             uplink.speed.generation, uplink.speed.width, xml::busid_of(pci),
-                                             speed.generation, speed.width));
+            throttles_.push_back(fmt::format("{} (generation {} x{}) above {} (generation {} x{})",
+                                             uplink.busid, uplink.speed.generation, uplink.speed.width,
+                                             xml::busid_of(pci), speed.generation, speed.width));
         if (speed.rate() > 0 && (speed.generation <= 1 || speed.width < 8))
-            warnings_.push_back(fmt::format("{} has a generation {} x{} link: read while it idled, or throttled",
-                                            xml::busid_of(pci), speed.generation, speed.width));
+            warnings_.push_back(
+                fmt::format("{} has a generation {} x{} link: read while it idled, or throttled",
+                            xml::busid_of(pci), speed.generation, speed.width));
     }
 
     void read_nic(const pugi::xml_node& pci, NodeId above, const PciSpeed& speed) {
@@ -164,6 +169,7 @@ class XmlReader {
         bool any = false;
         for (const pugi::xml_node& nic : parent.children("nic"))
             for (const pugi::xml_node& net : nic.children("net")) {
+                if (builder_.machine().nics.size() >= kMostNics) return true;
                 const auto megabits = xml::number_in(net, "speed");
                 if (!megabits || *megabits <= 0) speedless_nics_ = true;
                 const BytesPerSecond rate(std::max(megabits.value_or(0), 0) * 1e6 / 8);
@@ -194,10 +200,11 @@ class XmlReader {
         if (std::any_of(gpus_.begin(), gpus_.end(), [](const xml::Gpu& gpu) { return gpu.model == nullptr; }))
             warnings_.emplace_back("a GPU whose device id is not in the catalogue: name it with --gpu");
         if (!throttles_.empty())
-            warnings_.push_back(fmt::format("the file throttles itself: PCIe bridge {}{}, and transfers are planned at the "
-                                            "slower of the two",
-                                            throttles_.front(),
-                                            throttles_.size() > 1 ? fmt::format(" and {} more", throttles_.size() - 1) : ""));
+            warnings_.push_back(
+                fmt::format("the file throttles itself: PCIe bridge {}{}, and transfers are planned at the "
+                            "slower of the two",
+                            throttles_.front(),
+                            throttles_.size() > 1 ? fmt::format(" and {} more", throttles_.size() - 1) : ""));
         doubt_tree();
     }
 
