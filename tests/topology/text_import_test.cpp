@@ -102,7 +102,7 @@ TEST(TopoText, TimeStampsInFrontOfTheRows) {
 
 TEST(TopoText, CutTextsAreIncompleteAndInventNothing) {
     const std::string whole = kTwoPairs;
-    const ImportResult rows = import_machine(whole.substr(0, whole.find("GPU2\t")));
+    const ImportResult rows = import_machine(whole.substr(0, whole.find("GPU2\tSYS")));
     EXPECT_EQ(rows.verdict, Verdict::incomplete);
     EXPECT_FALSE(rows.machine);
     EXPECT_EQ(rows.facts.gpus.size(), 4U);
@@ -110,6 +110,10 @@ TEST(TopoText, CutTextsAreIncompleteAndInventNothing) {
     const ImportResult headless = import_machine(whole.substr(whole.find("GPU0\t X")));
     EXPECT_EQ(headless.verdict, Verdict::incomplete);
     EXPECT_EQ(headless.facts.islands, (Islands{{0, 1}, {2, 3}}));
+    const ImportResult header = import_machine(whole.substr(0, whole.find("GPU0\t X")));
+    EXPECT_EQ(header.verdict, Verdict::incomplete);
+    EXPECT_EQ(header.facts.gpus.size(), 4U);
+    EXPECT_TRUE(header.facts.pairs.empty());
     std::vector<std::string> notes;
     try {
         machine_of(rows, "cut.txt", notes);
@@ -214,7 +218,7 @@ TEST(TopoText, SwitchOrBundles) {
 
 // A matrix whose GPUs are renumbered gives the graph with its GPUs renumbered.
 TEST(TopoText, RelabelledMatrixGivesTheRelabelledGraph) {
-    rc::check([] {
+    EXPECT_TRUE(rc::check([] {
         const auto name = *rc::gen::elementOf(built_in_machine_names());
         const Machine machine = *built_in_machine(name);
         if (machine.gpus.size() > 16) return;
@@ -238,7 +242,7 @@ TEST(TopoText, RelabelledMatrixGivesTheRelabelledGraph) {
                 RC_ASSERT(nvlink_count(*plain.machine, i, j) ==
                           nvlink_count(*other.machine, order[a], order[b]));
             }
-    });
+    }));
 }
 
 }  // namespace

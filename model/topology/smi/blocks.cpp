@@ -26,7 +26,11 @@ class Cutter {
     }
 
     std::vector<Block> blocks() && {
-        std::erase_if(blocks_, [](const Block& block) { return block.rows.empty(); });
+        const bool rows =
+            std::any_of(blocks_.begin(), blocks_.end(), [](const Block& b) { return !b.rows.empty(); });
+        std::erase_if(blocks_, [&](const Block& block) {
+            return block.rows.empty() && (rows || block.header->affinity.empty());
+        });
         return std::move(blocks_);
     }
 
