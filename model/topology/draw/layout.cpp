@@ -86,8 +86,10 @@ class LayoutMaker {
                 low = std::min(low, rate), high = std::max(high, rate);
                 ++pairs;
             }
-        const std::string counts =
-            least == most ? fmt::format("NV{}", most) : fmt::format("NV{} to NV{}", least, most);
+        const GpuModel* model = machine_.gpu(island.front()).model;
+        const std::string_view stem = model && model->vendor == "amd" ? "xGMI x" : "NV";
+        const std::string counts = least == most ? fmt::format("{}{}", stem, most)
+                                                 : fmt::format("{0}{1} to {0}{2}", stem, least, most);
         const std::string rates =
             low == high ? to_text(high) : fmt::format("{} to {}", to_text(low), to_text(high));
         const bool full = pairs == island.size() * (island.size() - 1) / 2;

@@ -290,7 +290,7 @@ class SvgPainter {
         std::string common;
         for (const TreeNode& node : layout_.tree.nodes) {
             if (node.kind != NodeKind::gpu || node.link.empty()) continue;
-            std::string words = fmt::format("GPUs on PCIe {}, {}", node.link, to_text(node.rate));
+            std::string words = fmt::format("GPU on PCIe {}, {}", node.link, to_text(node.rate));
             if (!common.empty() && common != words) return "GPUs on PCIe links of several kinds";
             common = std::move(words);
         }
