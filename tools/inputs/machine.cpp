@@ -58,7 +58,6 @@ void leave_out(Machine& machine, const std::string& kind) {
     if (kind == "nvlink") {
         machine = without_links(without_links(std::move(machine), LinkKind::nvlink), LinkKind::xgmi);
     } else if (kind == "nic") {
-        machine = without_links(std::move(machine), LinkKind::network);
         machine.nics.clear();
     } else {
         throw InputError("--without", fmt::format("\"{}\" cannot be left out", kind), "write nvlink or nic");
