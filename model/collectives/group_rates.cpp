@@ -133,6 +133,7 @@ std::vector<GroupRates> rates_of_groups(const Machine& machine, const NcclEnviro
         if (rates.servers > 1) {
             rates.network = network[i].limit;
             rates.network_latency = network[i].latency;
+            rates.network_ll128 = machine.fabric.ll128 && !machine.fabric.sockets;
             rates.spine_share = network[i].spine_share;
             transport = Transport::net;
             if (rates.local_ranks == 1) rates.channels = std::max(rates.channels, network[i].channels);
