@@ -115,12 +115,24 @@ TEST(Arena, ExtendsAFreeTail) {
     EXPECT_EQ(arena->allocated(), 4096_B);
 }
 
+TEST(Arena, ExtendsTheRestOfASplitTail) {
+    const auto arena = make_arena();
+    take(*arena, 512_B);
+    arena->free(take(*arena, 4096_B));
+    const Block front = take(*arena, 1024_B);
+    EXPECT_EQ(take(*arena, 8192_B).address, front.address + 1024);
+    EXPECT_EQ(arena->reserved(), 512_B + 1024_B + 8192_B);
+}
+
 TEST(Arena, KeepsPersistentBuffersAndStreamsApart) {
     const auto arena = make_arena();
     arena->free(take(*arena, 1024_B));
     EXPECT_NE(arena->allocate(512_B, kPool, Lifetime::persistent).region, take(*arena, 512_B).region);
     EXPECT_NE(take(*arena, 512_B, kOther).region, take(*arena, 512_B).region);
     EXPECT_EQ(arena->reserved(), 1024_B + 512_B + 512_B);
+    const Block released = arena->allocate(512_B, kOther, Lifetime::persistent);
+    arena->free(released);
+    EXPECT_NE(arena->allocate(512_B, kPool, Lifetime::persistent).region, released.region);
 }
 
 TEST(Allocators, GiveNoMemoryForNoBytes) {
