@@ -175,6 +175,7 @@ Candidate pairs(CollectiveKind kind, const GroupRates& group) {
                         hop_inside(group, Algorithm::ring, Protocol::simple) +
                         (group.servers > 1 ? hop_outside(group, Algorithm::ring, Protocol::simple) : 0);
     candidate.seconds_per_byte = std::max(near_cost, far_cost);
+    if (group.servers == 1) candidate.ramp = ramp(group);
     candidate.link = far_cost > near_cost ? group.network.link : inside.link;
     candidate.soft = far_cost > near_cost ? group.network.soft : inside.soft;
     return candidate;

@@ -32,6 +32,8 @@ struct GroupRates {
     int channels = 0;
     double compute_capability = 0;
     Transport transport{};
+    std::string gpu;   // the kind of all of them; empty: mixed or not known
+    std::string path;  // "NV18" where all pairs have it, else empty
     std::string_view transport_name;
     bool over_nvlink = false;  // hop latencies of NVLink; else of PCIe
     bool amd_host = false;

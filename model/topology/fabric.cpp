@@ -45,7 +45,7 @@ Fabric read_row(const JsonView& row) {
 }
 
 std::vector<Fabric> read_catalogue() {
-    const Json json = parse_json(topology_file("fabrics.json"), kFile);
+    const Json json = parse_topology_json(topology_file("fabrics.json"), kFile);
     std::vector<Fabric> fabrics;
     for (const JsonView& row : JsonView(json, kFile).at("fabrics").items()) fabrics.push_back(read_row(row));
     return fabrics;

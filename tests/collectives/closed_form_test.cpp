@@ -1,7 +1,7 @@
 // Algorithms against what they must come to on graphs simple enough to work out by hand.
-#include <cmath>
-
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "model/collectives/pricer.hpp"
 #include "tests/collectives/boxes.hpp"
@@ -23,13 +23,15 @@ NcclEnvironment with(std::initializer_list<const char*> assignments) {
     return environment;
 }
 
-// A ring over a switch: S x steps / n at the port's rate, the last receive out of the GPU's own memory, and the ramp.
+// A ring over a switch: S x steps / n at the port's rate, the last receive out of the GPU's own memory, and
+// the ramp.
 class RingOnSwitch : public testing::TestWithParam<int> {};
 
 TEST_P(RingOnSwitch, AllReduceIsTheClosedForm) {
     const int n = GetParam();
     const double size = static_cast<double>(kLarge.count()), port = 18 * 20.6e9, copy = 24 * 65e9;
-    const double seconds = size * 2 * (n - 1) / n / port + size / n / copy + 65e-6 * std::sqrt(size / 134217728);
+    const double seconds =
+        size * 2 * (n - 1) / n / port + size / n / copy + 65e-6 * std::sqrt(size / 134217728);
     const double expected = size / seconds * busbw_factor(CollectiveKind::all_reduce, n) / 1e9;
     EXPECT_NEAR(gigabytes(switch_box(h200(), n), first(n), CollectiveKind::all_reduce,
                           with({"NCCL_ALGO=Ring", "NCCL_PROTO=Simple"})),
