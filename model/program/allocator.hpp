@@ -12,6 +12,7 @@ namespace wirewise {
 struct Block {
     std::int64_t address = -1;  // -1: zero bytes need no memory
     Bytes bytes;                // what the runtime's own counter adds for it: at least the bytes asked for
+    std::uint32_t region = 0;   // addresses count within a region; regions never touch
     std::uint32_t handle = 0;   // the allocator's
 };
 
@@ -27,8 +28,11 @@ class Allocator {
 
 // Our own runtime: persistent buffers and each stream's transients have a region of their own; inside a
 // region best fit, aligned to 512 bytes, freed neighbours merge. A region is as large as the highest offset
-// ever used in it; reserved is the sum. Addresses are offsets within the region. Why regions: memory freed
-// under FreeRule::after_join is safe for later work of its home stream only.
+// ever used in it; reserved is the sum. Region 0 is the persistent one, region 1 + stream that stream's. Why
+// regions: memory freed under FreeRule::after_join is safe for later work of its home stream only.
+constexpr std::uint32_t arena_region(StreamId pool, Lifetime lifetime) {
+    return lifetime == Lifetime::persistent ? 0 : static_cast<std::uint32_t>(pool) + 1;
+}
 std::unique_ptr<Allocator> make_arena();
 
 // PyTorch's CUDA caching allocator at its defaults (c10/cuda/CUDACachingAllocator.cpp, 2.11: no expandable

@@ -14,16 +14,16 @@ class Arena final : public Allocator {
     Block allocate(Bytes bytes, StreamId pool, Lifetime lifetime) override {
         if (bytes == Bytes(0)) return {};
         const std::int64_t wanted = (bytes + Bytes(kAlignment - 1)).count() / kAlignment * kAlignment;
-        const std::size_t index = lifetime == Lifetime::persistent ? 0 : index_of(pool) + 1;
+        const std::uint32_t index = arena_region(pool, lifetime);
         if (index >= regions_.size()) regions_.resize(index + 1);
         Region& region = regions_[index];
         std::uint32_t id = region.free.best_fit(wanted);
-        if (id == FreeList::kNone) id = grow(region, static_cast<std::uint32_t>(index), wanted);
+        if (id == FreeList::kNone) id = grow(region, index, wanted);
         region.free.erase(blocks_.at(id));
         if (blocks_.at(id).bytes > wanted) cut(region, id, wanted);
         blocks_.at(id).free = false;
         allocated_ += Bytes(wanted);
-        return {blocks_.at(id).address, Bytes(wanted), id};
+        return {blocks_.at(id).address, Bytes(wanted), index, id};
     }
 
     void free(const Block& block) override {

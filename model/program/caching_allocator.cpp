@@ -49,7 +49,7 @@ class CachingAllocator final : public Allocator {
         blocks_.at(id).free = false;
         if (splits(small, blocks_.at(id).bytes - wanted)) split_off(list, id, wanted);
         allocated_ += Bytes(blocks_.at(id).bytes);
-        return {blocks_.at(id).address, Bytes(blocks_.at(id).bytes), id};
+        return {blocks_.at(id).address, Bytes(blocks_.at(id).bytes), 0, id};
     }
 
     void free(const Block& block) override {

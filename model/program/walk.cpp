@@ -23,7 +23,6 @@ class MemoryWalk::Step {
                 next_freed_[b] =
                     std::exchange(first_freed_[live_.freed_at[b]], static_cast<std::uint32_t>(b));
         if (wanted.allocated_by_op) wanted.allocated_by_op->assign(program.ops.size(), Bytes(0));
-        if (wanted.addresses) wanted.addresses->assign(program.buffers.size(), -1);
     }
 
     MemoryPeak run() && {
@@ -37,6 +36,7 @@ class MemoryWalk::Step {
             let_go(i);
         }
         let_go(program_.ops.size());
+        if (wanted_.placements) tell_placements();
         if (!program_.ops.empty()) peak_.at = place_of(program_.ops[index_of(peak_.op)]);
         return std::move(peak_);
     }
@@ -62,7 +62,6 @@ class MemoryWalk::Step {
         const Block block = blocks_[b] =
             walk_.allocator_->allocate(buffer.bytes, buffer.home, buffer.lifetime);
         walk_.alive_[index_of(buffer.role)] += block.bytes;
-        if (wanted_.addresses) (*wanted_.addresses)[b] = block.address;
         if (buffer.lifetime == Lifetime::persistent) walk_.residents_[b] = {block, buffer.bytes, true};
     }
 
@@ -72,6 +71,12 @@ class MemoryWalk::Step {
             walk_.alive_[index_of(program_.buffers[b].role)] -= blocks_[b].bytes;
             walk_.residents_[b].live = false;
         }
+    }
+
+    void tell_placements() const {
+        wanted_.placements->clear();
+        for (const Block& block : blocks_)
+            wanted_.placements->push_back({block.address, block.bytes, block.region});
     }
 
     void note(std::size_t op) {

@@ -24,8 +24,12 @@ struct MemoryPeak {
     std::string at;         // that op, for people: "backward, micro-batch 0, layer 31, down data gradient"
 };
 
-// Where the buffers of one program were put: by buffer id. Buffers that no op names have no address (-1).
-using Addresses = std::vector<std::int64_t>;
+// Where a buffer was put: an address within a region of the allocator. No bytes: nowhere.
+struct Placement {
+    std::int64_t address = -1;
+    Bytes bytes;  // of its block
+    std::uint32_t region = 0;
+};
 
 class MemoryWalk {
   public:
@@ -37,7 +41,7 @@ class MemoryWalk {
     // What a run may also report; null members are skipped.
     struct Wanted {
         std::vector<Bytes>* allocated_by_op = nullptr;  // op -> allocated while it is issued
-        Addresses* addresses = nullptr;
+        std::vector<Placement>* placements = nullptr;   // by buffer
     };
 
     // Walks one program; persistent buffers stay for the next one. Returns the peak within this program.

@@ -1,5 +1,6 @@
-// The one skeleton of a training step, and the two small interfaces it asks. A runtime is a LayerEmitter (kernels, what
-// autograd keeps) and a ParameterPolicy (where parameters, gradients and states live and when they move).
+// The one skeleton of a training step, and the two small interfaces it asks. A runtime is a LayerEmitter
+// (kernels, what autograd keeps) and a ParameterPolicy (where parameters, gradients and states live and when
+// they move).
 #pragma once
 
 #include <memory>
@@ -10,8 +11,8 @@
 
 namespace wirewise {
 
-// A group of parameters that is gathered, reduced and updated together: the root (embedding, last norm, head) or one
-// decoder layer.
+// A group of parameters that is gathered, reduced and updated together: the root (embedding, last norm, head)
+// or one decoder layer.
 struct Unit {
     std::int32_t layer = -1;  // -1: the root
     bool root() const { return layer < 0; }
@@ -25,11 +26,14 @@ struct Emission {
     ProgramBuilder build;
     int micro_batch = 0;
     bool last_micro_batch() const { return micro_batch + 1 == plan.gradient_accumulation; }
-    const std::vector<Parameter>& parameters_of_layer(std::int32_t layer) const { return model.layer(layer).parameters; }
+    const std::vector<Parameter>& parameters_of_layer(std::int32_t layer) const {
+        return model.layer(layer).parameters;
+    }
 };
 
 // Calls come in this order, per micro-batch: before_forward(root), before_forward(0), after_forward(0), ...,
-// before_backward(root), before_backward(L-1), after_backward(L-1), ..., after_backward(root); then update() once.
+// before_backward(root), before_backward(L-1), after_backward(L-1), ..., after_backward(root); then update()
+// once.
 class ParameterPolicy {
   public:
     virtual ~ParameterPolicy() = default;
@@ -48,7 +52,8 @@ class LayerEmitter {
     virtual void begin_micro_batch() = 0;
     virtual void embedding_forward() = 0;
     virtual void layer_forward(std::int32_t layer) = 0;
-    virtual void head_and_loss() = 0;           // last norm, head, loss; with backward: up to where layers' gradients start
+    virtual void
+    head_and_loss() = 0;  // last norm, head, loss; with backward: up to where layers' gradients start
     virtual void head_backward() = 0;
     virtual void layer_backward(std::int32_t layer) = 0;
     virtual void embedding_backward() = 0;

@@ -9,9 +9,11 @@ namespace wirewise {
 
 StepProgram lower(const Transformer& model, const ParallelPlan& plan, Phase phase) {
     switch (plan.runtime) {
-        case Runtime::native: return lower_native(model, plan, phase);
+        case Runtime::native:
+            return lower_native(model, plan, phase);
         case Runtime::pytorch:
-        case Runtime::deepspeed: break;
+        case Runtime::deepspeed:
+            break;
     }
     throw InputError("--runtime", fmt::format("{} is not modelled yet", name_of(plan.runtime)),
                      "write native or pytorch");

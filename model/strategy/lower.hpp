@@ -7,7 +7,8 @@
 
 namespace wirewise {
 
-// Throws InputError when the runtime has no such strategy or the model has a part that is not modelled for training.
+// Throws InputError when the runtime has no such strategy or the model has a part that is not modelled for
+// training.
 StepProgram lower(const Transformer& model, const ParallelPlan& plan, Phase phase);
 
 }  // namespace wirewise

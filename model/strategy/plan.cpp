@@ -1,8 +1,8 @@
 #include "model/strategy/plan.hpp"
 
-#include <array>
-
 #include <fmt/format.h>
+
+#include <array>
 
 #include "model/units/error.hpp"
 
@@ -10,8 +10,8 @@ namespace wirewise {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> kStrategies{"single", "ddp",  "zero1", "zero2",
-                                                      "fsdp",   "fsdp_shard_grad_op", "hsdp"};
+constexpr std::array<std::string_view, 7> kStrategies{
+    "single", "ddp", "zero1", "zero2", "fsdp", "fsdp_shard_grad_op", "hsdp"};
 constexpr std::array<std::string_view, 3> kRuntimes{"native", "pytorch", "deepspeed"};
 constexpr std::array<std::string_view, 4> kRecomputes{"none", "pointwise", "selective", "full"};
 
@@ -37,10 +37,14 @@ std::optional<Recompute> recompute_from(std::string_view name) { return find<Rec
 Sharding sharding_of(Strategy strategy) {
     switch (strategy) {
         case Strategy::single:
-        case Strategy::ddp: return {};
-        case Strategy::zero1: return {.optimizer = true};
-        case Strategy::zero2: return {.gradients = true, .optimizer = true};
-        case Strategy::fsdp_shard_grad_op: return {.parameters = true, .gradients = true, .optimizer = true};
+        case Strategy::ddp:
+            return {};
+        case Strategy::zero1:
+            return {.optimizer = true};
+        case Strategy::zero2:
+            return {.gradients = true, .optimizer = true};
+        case Strategy::fsdp_shard_grad_op:
+            return {.parameters = true, .gradients = true, .optimizer = true};
         case Strategy::fsdp:
         case Strategy::hsdp:
             return {.parameters = true, .gradients = true, .optimizer = true, .reshard_after_forward = true};

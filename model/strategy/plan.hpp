@@ -1,4 +1,5 @@
-// A plan: one complete choice of strategy, batch and precision for a model. A value; lowered to StepPrograms by lower().
+// A plan: one complete choice of strategy, batch and precision for a model. A value; lowered to StepPrograms
+// by lower().
 #pragma once
 
 #include <cstdint>
@@ -60,8 +61,9 @@ struct Sharding {
 };
 Sharding sharding_of(Strategy strategy);
 
-// The mesh of `ranks` GPUs for a strategy: DDP and ZeRO-1/2 keep parameters whole but shard over all ranks what they
-// shard; HSDP shards within groups of `shard_group` and replicates across them. Throws InputError when it cannot divide.
+// The mesh of `ranks` GPUs for a strategy: DDP and ZeRO-1/2 keep parameters whole but shard over all ranks
+// what they shard; HSDP shards within groups of `shard_group` and replicates across them. Throws InputError
+// when it cannot divide.
 Mesh mesh_for(Strategy strategy, int ranks, int shard_group);
 
 }  // namespace wirewise

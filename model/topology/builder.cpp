@@ -102,8 +102,11 @@ void MachineBuilder::socket(NodeId numa_a, NodeId numa_b, std::optional<BytesPer
 
 void MachineBuilder::join_both_ways(NodeId a, NodeId b, const MachineLink& link) {
     ensure(a != b, "a link joins two nodes");
-    boost::add_edge(a, b, link, machine_.graph);
-    boost::add_edge(b, a, link, machine_.graph);
+    MachineLink numbered = link;
+    numbered.id = static_cast<int>(boost::num_edges(machine_.graph));
+    boost::add_edge(a, b, numbered, machine_.graph);
+    ++numbered.id;
+    boost::add_edge(b, a, numbered, machine_.graph);
 }
 
 Machine MachineBuilder::build() {

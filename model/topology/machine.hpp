@@ -36,6 +36,7 @@ struct MachineNode {
 // One direction of a link. `plan_rate` is the figure NCCL plans with (it steers the search), `wire_rate` what
 // the wire carries (it times the run); link_rates.hpp says where both come from.
 struct MachineLink {
+    int id = -1;  // dense over all links of the machine, set by the builder
     LinkKind kind = LinkKind::pcie;
     int count = 1;                            // NVLinks bundled
     int pcie_generation = 0, pcie_width = 0;  // pcie only

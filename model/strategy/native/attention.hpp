@@ -1,4 +1,5 @@
-// The attention sub-layer between its norm and the residual: projections, q/k norm, RoPE, attention, output projection.
+// The attention sub-layer between its norm and the residual: projections, q/k norm, RoPE, attention, output
+// projection.
 #pragma once
 
 #include "model/strategy/native/projection.hpp"
@@ -15,7 +16,10 @@ struct AttentionSaved {
 class AttentionEmitter {
   public:
     AttentionEmitter(NativeContext& context, NativeParameters& parameters)
-        : context_(context), parameters_(parameters), linears_(context, parameters), projections_(context, parameters) {}
+        : context_(context),
+          parameters_(parameters),
+          linears_(context, parameters),
+          projections_(context, parameters) {}
 
     // Writes y (+ addend) = attention(input) W_o.
     AttentionSaved forward(Unit unit, BufferId input, Operand y, std::optional<Operand> addend);

@@ -2,11 +2,22 @@
 
 namespace wirewise {
 
-// Registration order: pre and post norms interleave where a family has both (Gemma 2 and 3); OLMo 2 has only post norms.
-BlockEmitter::NormIndex BlockEmitter::norm_index(Unit unit) const {
-    const Layer& layer = layer_of(unit);
-    if (layer.pre_norms && layer.post_norms) return {.attention = 0, .mlp = 2, .attention_post = 1, .mlp_post = 3};
-    return {};
+Norm BlockEmitter::norm_at(Unit unit, std::string_view name, std::size_t index) const {
+    const UnitLayout& layout = context_.layout.of(unit);
+    return {name, unit, layout.norm(index), layout.norm_bias(index)};
+}
+
+// Norms stand in registration order; pre and post norms interleave where a family has both (Gemma 2 and 3),
+// and a family with post norms alone (OLMo 2) has no others.
+Norm BlockEmitter::attention_norm(Unit unit) const { return norm_at(unit, "attention norm", 0); }
+Norm BlockEmitter::mlp_norm(Unit unit) const {
+    return norm_at(unit, "mlp norm", layer_of(unit).post_norms ? 2 : 1);
+}
+Norm BlockEmitter::attention_post_norm(Unit unit) const {
+    return norm_at(unit, "attention post norm", layer_of(unit).pre_norms ? 1 : 0);
+}
+Norm BlockEmitter::mlp_post_norm(Unit unit) const {
+    return norm_at(unit, "mlp post norm", layer_of(unit).pre_norms ? 3 : 1);
 }
 
 bool BlockEmitter::one_norm_for_both(Unit unit) const {
@@ -32,7 +43,7 @@ BufferId BlockEmitter::attention_forward(Unit unit, Saved& saved) {
     const Layer& layer = layer_of(unit);
     BufferId input = saved.input;
     if (layer.pre_norms) {
-        saved.attention_norm = norms_.forward("attention norm", unit, norm_index(unit).attention, saved.input);
+        saved.attention_norm = norms_.forward(attention_norm(unit), saved.input);
         input = saved.attention_norm.output;
     }
     const BufferId sum = activation("residual after attention");
@@ -42,21 +53,21 @@ BufferId BlockEmitter::attention_forward(Unit unit, Saved& saved) {
     }
     const BufferId result = activation("attention result");
     saved.attention = attention_.forward(unit, input, build.write(result), std::nullopt);
-    saved.attention_post_norm =
-        norms_.forward("attention post norm", unit, norm_index(unit).attention_post, result);
+    saved.attention_post_norm = norms_.forward(attention_post_norm(unit), result);
     add(saved.input, saved.attention_post_norm.output, sum);
     return sum;
 }
 
-void BlockEmitter::feed_forward(Unit unit, Saved& saved, BufferId input, Operand y, std::optional<Operand> addend) {
+void BlockEmitter::feed_forward(Unit unit, Saved& saved, BufferId input, Operand y,
+                                std::optional<Operand> addend) {
     if (layer_of(unit).mlp.routed())
         saved.experts = experts_.forward(unit, input, y, addend);
     else
         saved.mlp = mlp_.forward(mlp_.dense(unit), input, y, addend);
 }
 
-// `x` is what the MLP's norm reads; the residual is saved.middle. Without `down_too`, stops before the last GEMM of a
-// dense MLP, whose result a recomputation does not need.
+// `x` is what the MLP's norm reads; the residual is saved.middle. Without `down_too`, stops before the last
+// GEMM of a dense MLP, whose result a recomputation does not need.
 BufferId BlockEmitter::mlp_forward(Unit unit, Saved& saved, BufferId x, bool down_too) {
     ProgramBuilder& build = context_.build();
     const Layer& layer = layer_of(unit);
@@ -64,7 +75,7 @@ BufferId BlockEmitter::mlp_forward(Unit unit, Saved& saved, BufferId x, bool dow
     if (one_norm_for_both(unit)) {
         input = saved.attention_norm.output;
     } else if (layer.pre_norms) {
-        saved.mlp_norm = norms_.forward("mlp norm", unit, norm_index(unit).mlp, x);
+        saved.mlp_norm = norms_.forward(mlp_norm(unit), x);
         input = saved.mlp_norm.output;
     }
     if (!down_too && !layer.post_norms && !layer.mlp.routed()) {
@@ -78,7 +89,7 @@ BufferId BlockEmitter::mlp_forward(Unit unit, Saved& saved, BufferId x, bool dow
     }
     const BufferId result = activation("mlp result");
     feed_forward(unit, saved, input, build.write(result), std::nullopt);
-    saved.mlp_post_norm = norms_.forward("mlp post norm", unit, norm_index(unit).mlp_post, result);
+    saved.mlp_post_norm = norms_.forward(mlp_post_norm(unit), result);
     if (down_too) add(saved.middle, saved.mlp_post_norm.output, sum);
     return sum;
 }
@@ -103,10 +114,10 @@ void BlockEmitter::recompute_mlp(Unit unit, Saved& saved) {
     if (mode == Recompute::none || mode == Recompute::full || layer.mlp.routed()) return;
     BufferId input = saved.mlp.input;
     if (layer.pre_norms && !one_norm_for_both(unit)) {
-        norms_.recompute("mlp norm", unit, norm_index(unit).mlp, saved.mlp_norm);
+        norms_.recompute(mlp_norm(unit), saved.mlp_norm);
         input = saved.mlp_norm.output;
     } else if (one_norm_for_both(unit)) {
-        norms_.recompute("attention norm", unit, norm_index(unit).attention, saved.attention_norm);
+        norms_.recompute(attention_norm(unit), saved.attention_norm);
         input = saved.attention_norm.output;
     }
     if (mode == Recompute::selective)
@@ -120,7 +131,7 @@ void BlockEmitter::recompute_attention(Unit unit, Saved& saved) {
     const Recompute mode = context_.plan().recompute;
     if (mode == Recompute::none || mode == Recompute::full) return;
     if (layer_of(unit).pre_norms && !one_norm_for_both(unit)) {
-        norms_.recompute("attention norm", unit, norm_index(unit).attention, saved.attention_norm);
+        norms_.recompute(attention_norm(unit), saved.attention_norm);
     }
     if (layer_of(unit).pre_norms) saved.attention.projection.input = saved.attention_norm.output;
     attention_.recompute_heads(unit, saved.attention);
@@ -139,14 +150,13 @@ void BlockEmitter::mlp_backward(Unit unit, Saved& saved, BufferId dx) {
     BufferId dresult = dx;
     if (layer.post_norms) {
         dresult = activation("mlp result gradient");
-        norms_.backward("mlp post norm", unit, norm_index(unit).mlp_post, saved.mlp_post_norm, build.read(dx),
-                        build.write(dresult));
+        norms_.backward(mlp_post_norm(unit), saved.mlp_post_norm, build.read(dx), build.write(dresult));
     }
     recompute_mlp(unit, saved);
     if (!layer.pre_norms) return feed_forward_backward(unit, saved, build.read(dresult), build.update(dx));
     const BufferId dnormed = activation("normed gradient");
     feed_forward_backward(unit, saved, build.read(dresult), build.write(dnormed));
-    norms_.backward("mlp norm", unit, norm_index(unit).mlp, saved.mlp_norm, build.read(dnormed), build.update(dx));
+    norms_.backward(mlp_norm(unit), saved.mlp_norm, build.read(dnormed), build.update(dx));
 }
 
 void BlockEmitter::attention_backward(Unit unit, Saved& saved, BufferId dx) {
@@ -155,15 +165,15 @@ void BlockEmitter::attention_backward(Unit unit, Saved& saved, BufferId dx) {
     BufferId dresult = dx;
     if (layer.post_norms) {
         dresult = activation("attention result gradient");
-        norms_.backward("attention post norm", unit, norm_index(unit).attention_post, saved.attention_post_norm,
-                        build.read(dx), build.write(dresult));
+        norms_.backward(attention_post_norm(unit), saved.attention_post_norm, build.read(dx),
+                        build.write(dresult));
     }
     recompute_attention(unit, saved);
-    if (!layer.pre_norms) return attention_.backward(unit, saved.attention, build.read(dresult), build.update(dx));
+    if (!layer.pre_norms)
+        return attention_.backward(unit, saved.attention, build.read(dresult), build.update(dx));
     const BufferId dnormed = activation("normed gradient");
     attention_.backward(unit, saved.attention, build.read(dresult), build.write(dnormed));
-    norms_.backward("attention norm", unit, norm_index(unit).attention, saved.attention_norm, build.read(dnormed),
-                    build.update(dx));
+    norms_.backward(attention_norm(unit), saved.attention_norm, build.read(dnormed), build.update(dx));
 }
 
 // Both sub-layers read the gradient of the output before either norm adds to it.
@@ -177,10 +187,8 @@ void BlockEmitter::parallel_backward(Unit unit, Saved& saved, BufferId dx) {
     const BufferId dattention = shared ? dnormed : activation("attention normed gradient");
     attention_.backward(unit, saved.attention, build.read(dx),
                         shared ? build.update(dattention) : build.write(dattention));
-    if (!shared)
-        norms_.backward("mlp norm", unit, norm_index(unit).mlp, saved.mlp_norm, build.read(dnormed), build.update(dx));
-    norms_.backward("attention norm", unit, norm_index(unit).attention, saved.attention_norm,
-                    build.read(dattention), build.update(dx));
+    if (!shared) norms_.backward(mlp_norm(unit), saved.mlp_norm, build.read(dnormed), build.update(dx));
+    norms_.backward(attention_norm(unit), saved.attention_norm, build.read(dattention), build.update(dx));
 }
 
 void BlockEmitter::backward(std::int32_t layer, BufferId dx) {

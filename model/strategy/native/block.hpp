@@ -1,5 +1,5 @@
-// One decoder layer: norms, attention, feed-forward and residuals in the arrangement of the model's family, forward,
-// recomputed and backward.
+// One decoder layer: norms, attention, feed-forward and residuals in the arrangement of the model's family,
+// forward, recomputed and backward.
 #pragma once
 
 #include "model/strategy/native/attention.hpp"
@@ -31,13 +31,12 @@ class BlockEmitter {
         MlpSaved mlp;
         ExpertsSaved experts;
     };
-    // Which of the unit's norms, in registration order, plays which part.
-    struct NormIndex {
-        std::size_t attention = 0, mlp = 1, attention_post = 0, mlp_post = 1;
-    };
-
     const Layer& layer_of(Unit unit) const { return context_.model().layer(unit.layer); }
-    NormIndex norm_index(Unit unit) const;
+    Norm norm_at(Unit unit, std::string_view name, std::size_t index) const;
+    Norm attention_norm(Unit unit) const;
+    Norm mlp_norm(Unit unit) const;
+    Norm attention_post_norm(Unit unit) const;
+    Norm mlp_post_norm(Unit unit) const;
     bool one_norm_for_both(Unit unit) const;
     BufferId activation(std::string_view name);
     void add(BufferId a, BufferId b, BufferId sum);

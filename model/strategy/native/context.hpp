@@ -5,8 +5,8 @@
 
 namespace wirewise {
 
-// Compute runs kernels; gather fills weights ahead of use; reduce takes gradients away behind it; replicate is HSDP's
-// second axis, so that it overlaps with the next reduce-scatter.
+// Compute runs kernels; gather fills weights ahead of use; reduce takes gradients away behind it; replicate
+// is HSDP's second axis, so that it overlaps with the next reduce-scatter.
 struct NativeStreams {
     StreamId compute{}, gather{}, reduce{}, replicate{};
 };

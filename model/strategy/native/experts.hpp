@@ -1,5 +1,6 @@
-// A routed feed-forward sub-layer: router, tokens sent to their experts, experts, results brought back and weighted,
-// shared experts added. Experts are priced at their expected load (tokens x top_k rows in all); real routing is uneven.
+// A routed feed-forward sub-layer: router, tokens sent to their experts, experts, results brought back and
+// weighted, shared experts added. Experts are priced at their expected load (tokens x top_k rows in all);
+// real routing is uneven.
 #pragma once
 
 #include "model/strategy/native/mlp.hpp"

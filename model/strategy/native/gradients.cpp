@@ -26,8 +26,8 @@ void Gradients::declare() {
         build.at_layer(unit.layer);
         const std::int64_t padded = context_.layout.of(unit).padded();
         if (whole_)
-            full_.push_back(build.persistent("gradients", bytes_of(padded, precision.gradient), precision.gradient,
-                                             Role::gradient, context_.streams.compute));
+            full_.push_back(build.persistent("gradients", bytes_of(padded, precision.gradient),
+                                             precision.gradient, Role::gradient, context_.streams.compute));
         if (context_.sharding.gradients)
             share_.push_back(build.persistent("gradient shard",
                                               bytes_of(padded / context_.shards(), precision.gradient),
@@ -41,9 +41,9 @@ void Gradients::declare() {
         const std::size_t units = kind == 0 ? 1 : context_.layout.layers_in_class(kind);
         for (std::size_t i = 0; i < std::min<std::size_t>(units, 2); ++i) {
             class_slots_[kind].push_back(slots_.size());
-            slots_.push_back({build.persistent("gradient slot",
-                                               bytes_of(context_.layout.of_class(kind).padded(), precision.reduce),
-                                               precision.reduce, Role::communication, context_.streams.compute)});
+            slots_.push_back({build.persistent(
+                "gradient slot", bytes_of(context_.layout.of_class(kind).padded(), precision.reduce),
+                precision.reduce, Role::communication, context_.streams.compute)});
         }
     }
 }
@@ -68,7 +68,8 @@ Operand Gradients::operand(Unit unit, Slice slice) const {
 }
 
 void Gradients::close(Unit unit) {
-    // A running sum may be averaged over and over (the mean of equal parts is that part), but scattered only once.
+    // A running sum may be averaged over and over (the mean of equal parts is that part), but scattered only
+    // once.
     const bool once = whole_ && context_.plan().strategy != Strategy::ddp;
     if (whole_ && context_.plan().mesh.world() == 1) return;
     if (once ? context_.emission.last_micro_batch() : synchronizes()) reduce(unit);
@@ -86,7 +87,8 @@ void Gradients::reduce(Unit unit) {
                    context_.layout.of(unit).padded());
     StreamId last = context_.streams.reduce;
     if (!whole_) slots_[open_slot_[index(unit)]].released = build.record(last);
-    if (context_.plan().mesh.replicate > 1 && context_.sharding.gradients && context_.emission.last_micro_batch()) {
+    if (context_.plan().mesh.replicate > 1 && context_.sharding.gradients &&
+        context_.emission.last_micro_batch()) {
         build.join(context_.streams.replicate, context_.streams.reduce);
         last = context_.streams.replicate;
         all_reduce(Axis::replicate, last, build.update(share_[index(unit)]),
@@ -95,13 +97,16 @@ void Gradients::reduce(Unit unit) {
     ready_[index(unit)] = build.record(last);
 }
 
-// Leaves the rank's share of the sum in its gradient shard (ZeRO-1: in its place within the whole gradient), adding to
-// what earlier micro-batches left there.
+// Leaves the rank's share of the sum in its gradient shard (ZeRO-1: in its place within the whole gradient),
+// adding to what earlier micro-batches left there.
 void Gradients::scatter(Unit unit, BufferId source) {
     ProgramBuilder& build = context_.build();
     const DType from = type(), to = context_.plan().precision.gradient;
-    const Collective call{.kind = CollectiveKind::reduce_scatter, .axis = Axis::shard, .dtype = from,
-                          .bytes = build.at(source).bytes, .average = true};
+    const Collective call{.kind = CollectiveKind::reduce_scatter,
+                          .axis = Axis::shard,
+                          .dtype = from,
+                          .bytes = build.at(source).bytes,
+                          .average = true};
     if (!context_.sharding.gradients) {
         build.collective(context_.streams.reduce, "reduce-scatter gradients", call, {build.update(source)});
         return;
@@ -113,8 +118,8 @@ void Gradients::scatter(Unit unit, BufferId source) {
                          {build.read(source), build.write(share)});
         return;
     }
-    const BufferId received = build.transient("reduced share", build.at(source).bytes / context_.shards(), from,
-                                              Role::communication, context_.streams.reduce);
+    const BufferId received = build.transient("reduced share", build.at(source).bytes / context_.shards(),
+                                              from, Role::communication, context_.streams.reduce);
     build.collective(context_.streams.reduce, "reduce-scatter gradients", call,
                      {build.read(source), build.write(received)});
     const Kernel land = adds ? elementwise_kernel(PointwiseKind::accumulate, reduced_elements(unit), 3, to)
@@ -127,20 +132,24 @@ void Gradients::scatter(Unit unit, BufferId source) {
 void Gradients::all_reduce(Axis axis, StreamId stream, Operand gradient, DType type, std::int64_t elements) {
     ProgramBuilder& build = context_.build();
     const DType wire = context_.plan().precision.reduce;
-    const Collective call{.kind = CollectiveKind::all_reduce, .axis = axis, .dtype = wire,
-                          .bytes = bytes_of(elements, wire), .average = true};
+    const Collective call{.kind = CollectiveKind::all_reduce,
+                          .axis = axis,
+                          .dtype = wire,
+                          .bytes = bytes_of(elements, wire),
+                          .average = true};
     if (wire == type) {
         build.collective(stream, "all-reduce gradients", call, {gradient});
         return;
     }
-    const BufferId sent = build.transient("gradients to reduce", bytes_of(elements, wire), wire, Role::communication,
-                                          stream);
+    const BufferId sent =
+        build.transient("gradients to reduce", bytes_of(elements, wire), wire, Role::communication, stream);
     Operand read = gradient, write = gradient;
     read.access = Access::read;
     write.access = Access::write;
     build.compute(stream, "cast gradients", cast_kernel(elements, type, wire), {read, build.write(sent)});
     build.collective(stream, "all-reduce gradients", call, {build.update(sent)});
-    build.compute(stream, "cast gradients back", cast_kernel(elements, wire, type), {build.read(sent), write});
+    build.compute(stream, "cast gradients back", cast_kernel(elements, wire, type),
+                  {build.read(sent), write});
 }
 
 std::int64_t Gradients::reduced_elements(Unit unit) const {

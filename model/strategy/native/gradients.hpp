@@ -1,6 +1,6 @@
 // Where weight gradients are written and how they reach the ranks that update with them.
-// Whole gradients (single, DDP, ZeRO-1, or accumulation without synchronisation) have a buffer per unit; sharded ones
-// are written into one of two slots and reduce-scattered away behind the backward.
+// Whole gradients (single, DDP, ZeRO-1, or accumulation without synchronisation) have a buffer per unit;
+// sharded ones are written into one of two slots and reduce-scattered away behind the backward.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,9 @@ class Gradients {
     // The part of the unit's gradient that a kernel writes, or adds to when accumulates(unit).
     Operand operand(Unit unit, Slice slice) const;
     bool accumulates() const;
-    DType type() const { return whole_ ? context_.plan().precision.gradient : context_.plan().precision.reduce; }
+    DType type() const {
+        return whole_ ? context_.plan().precision.gradient : context_.plan().precision.reduce;
+    }
 
     // For the update: the rank's reduced gradient, and the event after which it is there.
     Operand reduced(Unit unit) const;
@@ -41,9 +43,9 @@ class Gradients {
     void all_reduce(Axis axis, StreamId stream, Operand gradient, DType type, std::int64_t elements);
 
     NativeContext& context_;
-    bool whole_ = true;               // a full gradient buffer per unit
-    std::vector<BufferId> full_;      // by unit, when whole_
-    std::vector<BufferId> share_;     // by unit, when gradients are sharded
+    bool whole_ = true;            // a full gradient buffer per unit
+    std::vector<BufferId> full_;   // by unit, when whole_
+    std::vector<BufferId> share_;  // by unit, when gradients are sharded
     std::vector<Slot> slots_;
     std::vector<std::vector<std::size_t>> class_slots_;
     std::vector<std::size_t> next_slot_;

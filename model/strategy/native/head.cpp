@@ -25,8 +25,22 @@ HeadEmitter::HeadEmitter(NativeContext& context, NativeParameters& parameters)
 Linear HeadEmitter::head() const {
     const UnitLayout& layout = context_.layout.of(kRoot);
     const Slice own = layout.of({ParameterUse::head});
-    return {"head", kRoot, {context_.model().hidden, context_.model().vocabulary},
-            own.empty() ? layout.of({embedding}) : own, layout.of({head_bias})};
+    return {"head",
+            kRoot,
+            {context_.model().hidden, context_.model().vocabulary},
+            own.empty() ? layout.of({embedding}) : own,
+            layout.biases_of({ParameterUse::head})};
+}
+
+Norm HeadEmitter::embedding_norm() const {
+    const UnitLayout& layout = context_.layout.of(kRoot);
+    return {"embedding norm", kRoot, layout.of({ParameterUse::embedding_norm}),
+            layout.biases_of({ParameterUse::embedding_norm})};
+}
+
+Norm HeadEmitter::top_norm() const {
+    const UnitLayout& layout = context_.layout.of(kRoot);
+    return {"last norm", kRoot, layout.norm(0), layout.norm_bias(0)};
 }
 
 std::int64_t HeadEmitter::chunk_tokens() const {
@@ -42,8 +56,8 @@ BufferId HeadEmitter::activation(std::string_view name) {
 
 BufferId HeadEmitter::logits(std::int64_t rows) {
     const DType type = context_.compute_type();
-    return context_.build().transient("logits", bytes_of(rows * context_.model().vocabulary, type), type, Role::logits,
-                                      context_.streams.compute);
+    return context_.build().transient("logits", bytes_of(rows * context_.model().vocabulary, type), type,
+                                      Role::logits, context_.streams.compute);
 }
 
 Operand HeadEmitter::rows_of(BufferId matrix, std::int64_t first, std::int64_t rows, Access access) const {
@@ -52,20 +66,16 @@ Operand HeadEmitter::rows_of(BufferId matrix, std::int64_t first, std::int64_t r
 }
 
 void HeadEmitter::clear(BufferId buffer, std::int64_t elements, std::string_view name) {
-    context_.build().compute(context_.streams.compute, name,
-                             elementwise_kernel(PointwiseKind::fill_zero, elements, 1, context_.build().at(buffer).dtype),
-                             {context_.build().write(buffer)});
+    context_.build().compute(
+        context_.streams.compute, name,
+        elementwise_kernel(PointwiseKind::fill_zero, elements, 1, context_.build().at(buffer).dtype),
+        {context_.build().write(buffer)});
 }
 
 void HeadEmitter::begin_micro_batch() {
     context_.build().at_layer(-1);
     embedding_norm_.reset();
     if (context_.emission.micro_batch == 0) clear(parameters_.loss(), 1, "clear loss");
-}
-
-// Norms of the root in registration order: BLOOM's embedding norm comes before the last norm.
-std::size_t HeadEmitter::last_norm_index() const {
-    return std::max<std::size_t>(context_.layout.of(kRoot).norm_count(), 1) - 1;
 }
 
 BufferId HeadEmitter::embedding_forward() {
@@ -75,14 +85,15 @@ BufferId HeadEmitter::embedding_forward() {
     const DType type = context_.compute_type();
     const UnitLayout& layout = context_.layout.of(kRoot);
     BufferId x = activation("embedded");
-    build.compute(context_.streams.compute, "embedding", embedding_kernel(context_.tokens(), width, type, type, false),
+    build.compute(context_.streams.compute, "embedding",
+                  embedding_kernel(context_.tokens(), width, type, type, false),
                   {build.read(tokens_), parameters_.weight(kRoot, layout.of({embedding})), build.write(x)});
     if (const Slice positions = layout.of({position_embedding}); !positions.empty())
         build.compute(context_.streams.compute, "positions",
                       elementwise_kernel(PointwiseKind::position_add, context_.tokens() * width, 3, type),
                       {build.update(x), parameters_.weight(kRoot, positions)});
-    if (last_norm_index() > 0) {
-        embedding_norm_ = norms_.forward("embedding norm", kRoot, 0, x);
+    if (const Norm norm = embedding_norm(); !norm.weight.empty()) {
+        embedding_norm_ = norms_.forward(norm, x);
         x = embedding_norm_->output;
     }
     return x;
@@ -96,22 +107,24 @@ void HeadEmitter::embedding_backward(BufferId dx) {
     const UnitLayout& layout = context_.layout.of(kRoot);
     if (embedding_norm_) {
         const BufferId inner = activation("embedding gradient");
-        norms_.backward("embedding norm", kRoot, 0, *embedding_norm_, build.read(dx), build.write(inner));
+        norms_.backward(embedding_norm(), *embedding_norm_, build.read(dx), build.write(inner));
         dx = inner;
     }
     const auto gradient = [&](Slice slice) {
         Operand operand = parameters_.gradient(kRoot, slice);
         if (!parameters_.accumulates() && !context_.model().tied_embeddings)
-            build.compute(context_.streams.compute, "clear table gradient",
-                          elementwise_kernel(PointwiseKind::fill_zero, slice.count, 1, parameters_.gradient_type()),
-                          {operand});
+            build.compute(
+                context_.streams.compute, "clear table gradient",
+                elementwise_kernel(PointwiseKind::fill_zero, slice.count, 1, parameters_.gradient_type()),
+                {operand});
         operand.access = Access::update;
         return operand;
     };
     if (const Slice positions = layout.of({position_embedding}); !positions.empty())
-        build.compute(context_.streams.compute, "positions",
-                      elementwise_kernel(PointwiseKind::position_backward, context_.tokens() * width, 2, type),
-                      {build.read(dx), gradient(positions)});
+        build.compute(
+            context_.streams.compute, "positions",
+            elementwise_kernel(PointwiseKind::position_backward, context_.tokens() * width, 2, type),
+            {build.read(dx), gradient(positions)});
     build.compute(context_.streams.compute, "embedding",
                   embedding_kernel(context_.tokens(), width, type, parameters_.gradient_type(), true),
                   {build.read(tokens_), build.read(dx), gradient(layout.of({embedding}))});
@@ -119,7 +132,7 @@ void HeadEmitter::embedding_backward(BufferId dx) {
 
 void HeadEmitter::last_norm(BufferId x) {
     context_.build().at_layer(-1);
-    normed_ = norms_.forward("last norm", kRoot, last_norm_index(), x);
+    normed_ = norms_.forward(top_norm(), x);
 }
 
 void HeadEmitter::chunk_forward(std::int64_t first, std::int64_t rows, BufferId logits, bool training) {
@@ -139,12 +152,12 @@ BufferId HeadEmitter::loss_backward() {
         const std::int64_t rows = std::min(chunk_tokens(), context_.tokens() - first);
         const BufferId chunk = logits(rows);
         chunk_forward(first, rows, chunk, true);
-        linears_.weight_gradient(head(), rows, build.read(chunk), rows_of(normed_.output, first, rows, Access::read),
-                                 first > 0);
+        linears_.weight_gradient(head(), rows, build.read(chunk),
+                                 rows_of(normed_.output, first, rows, Access::read), first > 0);
         linears_.data_gradient(head(), rows, build.read(chunk), rows_of(dnormed, first, rows, Access::write));
     }
     const BufferId dx = activation("residual gradient");
-    norms_.backward("last norm", kRoot, last_norm_index(), normed_, build.read(dnormed), build.write(dx));
+    norms_.backward(top_norm(), normed_, build.read(dnormed), build.write(dx));
     return dx;
 }
 

@@ -1,9 +1,10 @@
-// Embedding at the bottom, last norm, head and loss at the top. Head and loss run in chunks of tokens, forward and
-// backward together, so that only one chunk of logits exists at a time; the gradient takes the logits' place.
+// Embedding at the bottom, last norm, head and loss at the top. Head and loss run in chunks of tokens,
+// forward and backward together, so that only one chunk of logits exists at a time; the gradient takes the
+// logits' place.
 #pragma once
 
-#include "model/strategy/native/norm.hpp"
 #include "model/strategy/native/linear.hpp"
+#include "model/strategy/native/norm.hpp"
 
 namespace wirewise {
 
@@ -26,7 +27,8 @@ class HeadEmitter {
     BufferId logits(std::int64_t rows);
     Operand rows_of(BufferId matrix, std::int64_t first, std::int64_t rows, Access access) const;
     void clear(BufferId buffer, std::int64_t elements, std::string_view name);
-    std::size_t last_norm_index() const;
+    Norm embedding_norm() const;
+    Norm top_norm() const;
     void chunk_forward(std::int64_t first, std::int64_t rows, BufferId logits, bool training);
 
     NativeContext& context_;

@@ -1,5 +1,5 @@
-// The kernels of our runtime with the bytes each moves: every fused kernel reads its inputs once and writes its outputs
-// once, except where a comment says otherwise.
+// The kernels of our runtime with the bytes each moves: every fused kernel reads its inputs once and writes
+// its outputs once, except where a comment says otherwise.
 #pragma once
 
 #include "model/program/kernel.hpp"
@@ -17,9 +17,11 @@ Kernel weight_gradient_kernel(std::int64_t rows, LinearShape shape, DType type, 
                               bool accumulate);
 Kernel attention_kernel(const AttentionShape& shape, std::int64_t batch, std::int64_t sequence, DType type,
                         bool backward);
-Kernel norm_kernel(PointwiseKind kind, std::int64_t rows, std::int64_t columns, DType type, bool accumulate = false);
+Kernel norm_kernel(PointwiseKind kind, std::int64_t rows, std::int64_t columns, DType type,
+                   bool accumulate = false);
 Kernel rope_kernel(const AttentionShape& shape, std::int64_t rows, DType type, bool backward);
-Kernel head_norm_kernel(const AttentionShape& shape, std::int64_t rows, DType type, bool backward, bool accumulate);
+Kernel head_norm_kernel(const AttentionShape& shape, std::int64_t rows, DType type, bool backward,
+                        bool accumulate);
 Kernel activation_kernel(const MlpShape& shape, std::int64_t rows, DType type, bool backward);
 Kernel embedding_kernel(std::int64_t rows, std::int64_t columns, DType type, DType gradient, bool backward);
 Kernel cross_entropy_kernel(std::int64_t rows, std::int64_t vocabulary, DType type, bool backward);

@@ -19,25 +19,32 @@ int group_of(ParameterUse use) {
         case ParameterUse::query:
         case ParameterUse::key:
         case ParameterUse::value:
-        case ParameterUse::query_key_value: return 0;
-        case ParameterUse::attention_output: return 1;
+        case ParameterUse::query_key_value:
+            return 0;
+        case ParameterUse::attention_output:
+            return 1;
         case ParameterUse::gate:
         case ParameterUse::up:
-        case ParameterUse::gate_up: return 2;
-        case ParameterUse::down: return 3;
+        case ParameterUse::gate_up:
+            return 2;
+        case ParameterUse::down:
+            return 3;
         case ParameterUse::expert_gate:
         case ParameterUse::expert_up:
-        case ParameterUse::expert_gate_up: return 4;
-        case ParameterUse::expert_down: return 5;
+        case ParameterUse::expert_gate_up:
+            return 4;
+        case ParameterUse::expert_down:
+            return 5;
         case ParameterUse::shared_gate:
-        case ParameterUse::shared_up: return 6;
-        case ParameterUse::bias: return 7;
-        default: return 8 + static_cast<int>(use);
+        case ParameterUse::shared_up:
+        case ParameterUse::shared_gate_up:
+            return 6;
+        case ParameterUse::bias:
+            return 7;
+        default:
+            return 8 + static_cast<int>(use);
     }
 }
-
-// "self_attn.q_proj.bias" -> "self_attn.q_proj."
-std::string_view module_of(std::string_view name) { return name.substr(0, name.rfind('.') + 1); }
 
 void extend(Slice& whole, Slice part) {
     if (whole.empty()) {
@@ -53,7 +60,8 @@ void extend(Slice& whole, Slice part) {
 UnitLayout::UnitLayout(const std::vector<const Parameter*>& parameters, int shards) {
     for (const Parameter* parameter : parameters) tensors_.push_back({parameter, {0, parameter->count()}});
     std::stable_sort(tensors_.begin(), tensors_.end(), [](const FlatTensor& a, const FlatTensor& b) {
-        return group_of(a.parameter->use) < group_of(b.parameter->use);
+        return std::pair(group_of(a.parameter->use), group_of(a.parameter->owner)) <
+               std::pair(group_of(b.parameter->use), group_of(b.parameter->owner));
     });
     int group = -1;
     for (FlatTensor& tensor : tensors_) {
@@ -79,19 +87,17 @@ bool UnitLayout::same_as(const UnitLayout& other) const {
 Slice UnitLayout::of(std::initializer_list<ParameterUse> uses) const {
     Slice whole;
     for (const FlatTensor& tensor : tensors_)
-        if (std::find(uses.begin(), uses.end(), tensor.parameter->use) != uses.end()) extend(whole, tensor.slice);
+        if (std::find(uses.begin(), uses.end(), tensor.parameter->use) != uses.end())
+            extend(whole, tensor.slice);
     return whole;
 }
 
 Slice UnitLayout::biases_of(std::initializer_list<ParameterUse> weights) const {
     Slice whole;
-    for (const FlatTensor& weight : tensors_) {
-        if (std::find(weights.begin(), weights.end(), weight.parameter->use) == weights.end()) continue;
-        for (const FlatTensor& bias : tensors_)
-            if (bias.parameter->use == ParameterUse::bias &&
-                module_of(bias.parameter->name) == module_of(weight.parameter->name))
-                extend(whole, bias.slice);
-    }
+    for (const FlatTensor& tensor : tensors_)
+        if (tensor.parameter->use == ParameterUse::bias &&
+            std::find(weights.begin(), weights.end(), tensor.parameter->owner) != weights.end())
+            extend(whole, tensor.slice);
     return whole;
 }
 
@@ -108,9 +114,9 @@ Slice UnitLayout::norm_bias(std::size_t index) const {
 }
 
 std::size_t UnitLayout::norm_count() const {
-    return static_cast<std::size_t>(std::count_if(tensors_.begin(), tensors_.end(), [](const FlatTensor& tensor) {
-        return tensor.parameter->use == ParameterUse::norm;
-    }));
+    return static_cast<std::size_t>(
+        std::count_if(tensors_.begin(), tensors_.end(),
+                      [](const FlatTensor& tensor) { return tensor.parameter->use == ParameterUse::norm; }));
 }
 
 ModelLayout::ModelLayout(const Transformer& model, int shards) {

@@ -1,6 +1,6 @@
-// How our runtime lays the tensors of a unit into one flat buffer. The gathered buffer is the set of weights itself and
-// the weight gradients are written where the reduce-scatter reads them, so nothing is copied in or out. Tensors that one
-// GEMM reads together (q|k|v, gate|up, and their biases) are neighbours.
+// How our runtime lays the tensors of a unit into one flat buffer. The gathered buffer is the set of weights
+// itself and the weight gradients are written where the reduce-scatter reads them, so nothing is copied in or
+// out. Tensors that one GEMM reads together (q|k|v, gate|up, and their biases) are neighbours.
 #pragma once
 
 #include <initializer_list>
@@ -34,7 +34,7 @@ class UnitLayout {
 
     // The span of all tensors with one of these uses, which must be neighbours; empty when there is none.
     Slice of(std::initializer_list<ParameterUse> uses) const;
-    // The biases of the linear layers whose names contain one of the fragments, e.g. {"q_proj", "k_proj"}.
+    // The biases of the linear layers with these weights.
     Slice biases_of(std::initializer_list<ParameterUse> weights) const;
     // The index-th norm (weight) in registration order, and its bias.
     Slice norm(std::size_t index) const;
@@ -51,7 +51,9 @@ class ModelLayout {
   public:
     ModelLayout(const Transformer& model, int shards);
     const UnitLayout& of(Unit unit) const { return unit.root() ? layouts_[0] : layouts_[class_of(unit)]; }
-    std::size_t class_of(Unit unit) const { return unit.root() ? 0 : classes_[static_cast<std::size_t>(unit.layer)]; }
+    std::size_t class_of(Unit unit) const {
+        return unit.root() ? 0 : classes_[static_cast<std::size_t>(unit.layer)];
+    }
     std::size_t class_count() const { return layouts_.size(); }
     const UnitLayout& of_class(std::size_t index) const { return layouts_[index]; }
     std::size_t layers_in_class(std::size_t index) const;

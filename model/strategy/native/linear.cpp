@@ -9,8 +9,8 @@ void LinearEmitter::forward(const Linear& linear, std::int64_t rows, Operand x, 
     if (addend) operands.push_back(*addend);
     operands.push_back(y);
     context_.build().compute(context_.streams.compute, linear.name,
-                             linear_forward_kernel(rows, linear.shape, context_.compute_type(), !linear.bias.empty(),
-                                                   addend.has_value()),
+                             linear_forward_kernel(rows, linear.shape, context_.compute_type(),
+                                                   !linear.bias.empty(), addend.has_value()),
                              operands);
 }
 
@@ -21,7 +21,8 @@ void LinearEmitter::data_gradient(const Linear& linear, std::int64_t rows, Opera
         {dy, parameters_.weight(linear.unit, linear.weight), dx});
 }
 
-void LinearEmitter::weight_gradient(const Linear& linear, std::int64_t rows, Operand dy, Operand x, bool more) {
+void LinearEmitter::weight_gradient(const Linear& linear, std::int64_t rows, Operand dy, Operand x,
+                                    bool more) {
     const bool adds = more || parameters_.accumulates();
     const auto target = [&](Slice slice) {
         Operand operand = parameters_.gradient(linear.unit, slice);

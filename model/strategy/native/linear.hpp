@@ -17,7 +17,8 @@ struct Linear {
 
 class LinearEmitter {
   public:
-    LinearEmitter(NativeContext& context, NativeParameters& parameters) : context_(context), parameters_(parameters) {}
+    LinearEmitter(NativeContext& context, NativeParameters& parameters)
+        : context_(context), parameters_(parameters) {}
 
     // y[rows, outputs] = x W^T (+ bias) (+ addend)
     void forward(const Linear& linear, std::int64_t rows, Operand x, Operand y,

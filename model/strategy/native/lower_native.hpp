@@ -1,4 +1,5 @@
-// Our own runtime: flat parameter buffers per unit, fused kernels, planned arenas, three streams and explicit waits.
+// Our own runtime: flat parameter buffers per unit, fused kernels, planned arenas, three streams and explicit
+// waits.
 #pragma once
 
 #include "model/program/program.hpp"

@@ -9,10 +9,15 @@ MlpPart MlpEmitter::part(Unit unit, std::int64_t rows, std::int64_t intermediate
     MlpPart part{.rows = rows, .shape = context_.model().layer(unit.layer).mlp};
     part.shape.intermediate = intermediate;
     const std::int64_t hidden = context_.model().hidden;
-    part.expansion = {part.shape.gated ? "gate and up" : "up", unit,
-                      {hidden, intermediate * (part.shape.gated ? 2 : 1)}, layout.of(uses.expansion),
+    part.expansion = {part.shape.gated ? "gate and up" : "up",
+                      unit,
+                      {hidden, intermediate * (part.shape.gated ? 2 : 1)},
+                      layout.of(uses.expansion),
                       layout.biases_of(uses.expansion)};
-    part.contraction = {"down", unit, {intermediate, hidden}, layout.of(uses.contraction),
+    part.contraction = {"down",
+                        unit,
+                        {intermediate, hidden},
+                        layout.of(uses.contraction),
                         layout.biases_of(uses.contraction)};
     return part;
 }
@@ -30,7 +35,7 @@ MlpPart MlpEmitter::routed(Unit unit) const {
 
 MlpPart MlpEmitter::shared(Unit unit) const {
     const std::int64_t width = context_.model().layer(unit.layer).mlp.shared_intermediate;
-    return part(unit, context_.tokens(), width, {{shared_gate, shared_up}, {shared_down}});
+    return part(unit, context_.tokens(), width, {{shared_gate, shared_up, shared_gate_up}, {shared_down}});
 }
 
 BufferId MlpEmitter::activation(std::string_view name, std::int64_t rows, std::int64_t columns) {
@@ -42,7 +47,8 @@ BufferId MlpEmitter::activation(std::string_view name, std::int64_t rows, std::i
 MlpSaved MlpEmitter::forward_to_product(const MlpPart& part, BufferId input) {
     MlpSaved saved{.input = input,
                    .expanded = activation(part.expansion.name, part.rows, part.expansion.shape.outputs)};
-    linears_.forward(part.expansion, part.rows, context_.build().read(input), context_.build().write(saved.expanded));
+    linears_.forward(part.expansion, part.rows, context_.build().read(input),
+                     context_.build().write(saved.expanded));
     recompute_product(part, saved);
     return saved;
 }

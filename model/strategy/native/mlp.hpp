@@ -1,6 +1,6 @@
-// Feed-forward sub-layers between their norm and the residual. One gated or plain MLP is a part; a dense layer is one
-// part, a routed layer is a router, its experts (one part over the tokens sent to them) and, where the model has them,
-// shared experts (another part).
+// Feed-forward sub-layers between their norm and the residual. One gated or plain MLP is a part; a dense
+// layer is one part, a routed layer is a router, its experts (one part over the tokens sent to them) and,
+// where the model has them, shared experts (another part).
 #pragma once
 
 #include "model/strategy/native/linear.hpp"
@@ -29,7 +29,8 @@ class MlpEmitter {
     MlpPart routed(Unit unit) const;  // rows = tokens x top_k: the expected load of all experts together
     MlpPart shared(Unit unit) const;
 
-    MlpSaved forward(const MlpPart& part, BufferId input, Operand y, std::optional<Operand> addend = std::nullopt);
+    MlpSaved forward(const MlpPart& part, BufferId input, Operand y,
+                     std::optional<Operand> addend = std::nullopt);
     // Everything but the contraction, once more.
     MlpSaved forward_to_product(const MlpPart& part, BufferId input);
     void recompute_product(const MlpPart& part, MlpSaved& saved);

@@ -5,6 +5,13 @@
 
 namespace wirewise {
 
+// One norm: its name for people and its parameters in the unit's flat buffer (empty for a norm without any).
+struct Norm {
+    std::string_view name;
+    Unit unit;
+    Slice weight, bias;
+};
+
 // What a norm leaves for its backward besides its input.
 struct NormSaved {
     BufferId input{}, output{}, statistics{};
@@ -12,19 +19,20 @@ struct NormSaved {
 
 class NormEmitter {
   public:
-    NormEmitter(NativeContext& context, NativeParameters& parameters) : context_(context), parameters_(parameters) {}
+    NormEmitter(NativeContext& context, NativeParameters& parameters)
+        : context_(context), parameters_(parameters) {}
 
-    NormSaved forward(std::string_view name, Unit unit, std::size_t index, BufferId input);
+    NormSaved forward(const Norm& norm, BufferId input);
     // The output once more, from the input and its saved statistics.
-    void recompute(std::string_view name, Unit unit, std::size_t index, NormSaved& saved);
+    void recompute(const Norm& norm, NormSaved& saved);
     // dx: `update` adds to the residual's gradient, `write` replaces.
-    void backward(std::string_view name, Unit unit, std::size_t index, const NormSaved& saved, Operand dy, Operand dx);
+    void backward(const Norm& norm, const NormSaved& saved, Operand dy, Operand dx);
 
   private:
     std::int64_t width() const { return context_.model().hidden; }
     BufferId output_buffer(std::string_view name);
-    void append_parameters(std::vector<Operand>& operands, Unit unit, std::size_t index) const;
-    void append_gradients(std::vector<Operand>& operands, Unit unit, std::size_t index) const;
+    void append_parameters(std::vector<Operand>& operands, const Norm& norm) const;
+    void append_gradients(std::vector<Operand>& operands, const Norm& norm) const;
 
     NativeContext& context_;
     NativeParameters& parameters_;

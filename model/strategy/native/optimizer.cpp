@@ -36,7 +36,8 @@ void Optimizer::declare() {
 
 std::vector<Unit> Optimizer::in_order_of_arrival() const {
     std::vector<Unit> order;
-    for (auto layer = static_cast<std::int32_t>(context_.model().layer_count()); layer-- > 0;) order.push_back({layer});
+    for (auto layer = static_cast<std::int32_t>(context_.model().layer_count()); layer-- > 0;)
+        order.push_back({layer});
     order.push_back(Unit{});
     return order;
 }
@@ -58,12 +59,17 @@ void Optimizer::reduce_scalars() {
     build.join(context_.streams.reduce, context_.streams.compute);
     if (context_.plan().mesh.world() > 1)
         build.collective(context_.streams.reduce, "average loss",
-                         {.kind = CollectiveKind::all_reduce, .axis = Axis::world, .dtype = DType::fp32,
-                          .bytes = Bytes(4), .average = true},
+                         {.kind = CollectiveKind::all_reduce,
+                          .axis = Axis::world,
+                          .dtype = DType::fp32,
+                          .bytes = Bytes(4),
+                          .average = true},
                          {build.update(loss_)});
     if (context_.sharding.optimizer && context_.shards() > 1)
         build.collective(context_.streams.reduce, "sum squared norms",
-                         {.kind = CollectiveKind::all_reduce, .axis = Axis::shard, .dtype = DType::fp32,
+                         {.kind = CollectiveKind::all_reduce,
+                          .axis = Axis::shard,
+                          .dtype = DType::fp32,
                           .bytes = Bytes(4)},
                          {build.update(squared_norm_)});
 }
@@ -79,14 +85,16 @@ void Optimizer::update(Unit unit) {
     build.at_layer(unit.layer);
     const Precision& precision = context_.plan().precision;
     const States& states = states_[static_cast<std::size_t>(unit.layer + 1)];
-    std::vector<Operand> operands{gradients_.reduced(unit), parameters_to_update(unit), build.update(states.first)};
+    std::vector<Operand> operands{gradients_.reduced(unit), parameters_to_update(unit),
+                                  build.update(states.first)};
     if (context_.plan().optimizer != OptimizerKind::sgd) operands.push_back(build.update(states.second));
     if (precision.master_weights) operands.push_back(build.update(states.master));
     if (context_.plan().clip_gradients) operands.push_back(build.read(clip_factor_));
-    build.compute(context_.streams.compute, "update",
-                  optimizer_kernel(context_.plan().optimizer, gradients_.reduced_elements(unit), precision.parameter,
-                                   precision.gradient, precision.optimizer_state, precision.master_weights),
-                  operands);
+    build.compute(
+        context_.streams.compute, "update",
+        optimizer_kernel(context_.plan().optimizer, gradients_.reduced_elements(unit), precision.parameter,
+                         precision.gradient, precision.optimizer_state, precision.master_weights),
+        operands);
     if (context_.sharding.optimizer && !context_.sharding.parameters) weights_.publish(unit);
 }
 
@@ -95,12 +103,14 @@ void Optimizer::update() {
     const NativeStreams& streams = context_.streams;
     const bool clip = context_.plan().clip_gradients;
     build.compute(streams.compute, "clear squared norm",
-                  elementwise_kernel(PointwiseKind::fill_zero, 1, 1, DType::fp32), {build.write(squared_norm_)});
+                  elementwise_kernel(PointwiseKind::fill_zero, 1, 1, DType::fp32),
+                  {build.write(squared_norm_)});
     if (clip) {
         for (const Unit unit : in_order_of_arrival()) add_squared_norm(unit);
         reduce_scalars();
         build.join(streams.compute, streams.reduce);
-        build.compute(streams.compute, "clip factor", elementwise_kernel(PointwiseKind::clip_scale, 1, 2, DType::fp32),
+        build.compute(streams.compute, "clip factor",
+                      elementwise_kernel(PointwiseKind::clip_scale, 1, 2, DType::fp32),
                       {build.read(squared_norm_), build.write(clip_factor_)});
     }
     for (const Unit unit : in_order_of_arrival()) {
@@ -108,7 +118,8 @@ void Optimizer::update() {
         update(unit);
     }
     if (!clip) reduce_scalars();
-    for (const StreamId stream : {streams.gather, streams.reduce, streams.replicate}) build.join(streams.compute, stream);
+    for (const StreamId stream : {streams.gather, streams.reduce, streams.replicate})
+        build.join(streams.compute, stream);
 }
 
 }  // namespace wirewise

@@ -1,6 +1,6 @@
-// The update: gradient norm, optional clipping, AdamW on what this rank updates, and sending the result to those who
-// keep whole parameters. Units are updated in the order their gradients arrive, so that the last reductions hide behind
-// the first updates; clipping must know the norm of all gradients first.
+// The update: gradient norm, optional clipping, AdamW on what this rank updates, and sending the result to
+// those who keep whole parameters. Units are updated in the order their gradients arrive, so that the last
+// reductions hide behind the first updates; clipping must know the norm of all gradients first.
 #pragma once
 
 #include "model/strategy/native/gradients.hpp"

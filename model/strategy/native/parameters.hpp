@@ -1,4 +1,5 @@
-// Our runtime's ParameterPolicy: weights, gradients and optimizer states of every strategy, from four switches.
+// Our runtime's ParameterPolicy: weights, gradients and optimizer states of every strategy, from four
+// switches.
 #pragma once
 
 #include "model/strategy/native/optimizer.hpp"
@@ -8,7 +9,10 @@ namespace wirewise {
 class NativeParameters final : public ParameterPolicy {
   public:
     explicit NativeParameters(NativeContext& context)
-        : context_(context), weights_(context), gradients_(context), optimizer_(context, weights_, gradients_) {}
+        : context_(context),
+          weights_(context),
+          gradients_(context),
+          optimizer_(context, weights_, gradients_) {}
 
     void begin_step() override { weights_.begin_step(); }
     void before_forward(Unit unit) override;

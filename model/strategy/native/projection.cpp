@@ -13,7 +13,8 @@ std::int64_t ProjectionEmitter::width(Unit unit) const {
 
 LinearShape ProjectionEmitter::shape_of(Unit unit, ParameterUse use) const {
     for (const FlatTensor& tensor : context_.layout.of(unit).tensors())
-        if (tensor.parameter->use == use) return {tensor.parameter->shape.at(1), tensor.parameter->shape.at(0)};
+        if (tensor.parameter->use == use)
+            return {tensor.parameter->shape.at(1), tensor.parameter->shape.at(0)};
     ensure(false, "a projection of the layer is missing");
     return {};
 }
@@ -21,7 +22,9 @@ LinearShape ProjectionEmitter::shape_of(Unit unit, ParameterUse use) const {
 std::vector<ProjectionEmitter::Path> ProjectionEmitter::paths(Unit unit) const {
     const UnitLayout& layout = context_.layout.of(unit);
     if (!shape(unit).latent)
-        return {{.up = {"qkv", unit, {context_.model().hidden, width(unit)},
+        return {{.up = {"qkv",
+                        unit,
+                        {context_.model().hidden, width(unit)},
                         layout.of({query, key, value, query_key_value}),
                         layout.biases_of({query, key, value, query_key_value})}}};
     const auto linear = [&](std::string_view name, ParameterUse use) {
@@ -67,7 +70,8 @@ void ProjectionEmitter::backward(Unit unit, const ProjectionSaved& saved, Buffer
         if (path.latent) {
             const BufferId dlatent = activation("latent gradient", path.down.shape.outputs);
             linears_.data_gradient(path.up, context_.tokens(), dy, build.write(dlatent));
-            linears_.weight_gradient(path.down, context_.tokens(), build.read(dlatent), build.read(saved.input));
+            linears_.weight_gradient(path.down, context_.tokens(), build.read(dlatent),
+                                     build.read(saved.input));
             linears_.data_gradient(path.down, context_.tokens(), build.read(dlatent), dx);
         } else {
             linears_.data_gradient(path.up, context_.tokens(), dy, dx);

@@ -8,7 +8,8 @@ namespace wirewise {
 struct ProjectionSaved {
     BufferId input{};      // the normed input
     BufferId projected{};  // q | k | v per token
-    std::vector<BufferId> latents;  // MLA: the compressed query (where there is one) and the compressed key and value
+    std::vector<BufferId>
+        latents;  // MLA: the compressed query (where there is one) and the compressed key and value
 };
 
 class ProjectionEmitter {

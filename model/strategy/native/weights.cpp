@@ -21,8 +21,8 @@ void Weights::declare_stored() {
         context_.build().at_layer(unit.layer);
         const std::int64_t elements = context_.layout.of(unit).padded() / ranks;
         const DType type = context_.plan().precision.parameter;
-        stored_.push_back(context_.build().persistent("parameters", bytes_of(elements, type), type, Role::parameter,
-                                                      context_.streams.compute));
+        stored_.push_back(context_.build().persistent("parameters", bytes_of(elements, type), type,
+                                                      Role::parameter, context_.streams.compute));
     }
 }
 
@@ -49,8 +49,9 @@ void Weights::begin_step() {
 }
 
 std::optional<Unit> Weights::following(Unit unit) const {
-    const Unit next{unit.root() ? (forward_ ? 0 : static_cast<std::int32_t>(context_.model().layer_count()) - 1)
-                                : unit.layer + (forward_ ? 1 : -1)};
+    const Unit next{unit.root()
+                        ? (forward_ ? 0 : static_cast<std::int32_t>(context_.model().layer_count()) - 1)
+                        : unit.layer + (forward_ ? 1 : -1)};
     if (next.root() || next.layer >= context_.model().layer_count()) return std::nullopt;
     return next;
 }
@@ -112,7 +113,9 @@ void Weights::copy_into(Unit unit, BufferId slot) {
     }
     if (context_.sharding.parameters)
         build.collective(context_.streams.gather, "gather weights",
-                         {.kind = CollectiveKind::all_gather, .axis = Axis::shard, .dtype = type,
+                         {.kind = CollectiveKind::all_gather,
+                          .axis = Axis::shard,
+                          .dtype = type,
                           .bytes = bytes_of(padded, type)},
                          {build.read(source), build.write(slot)});
 }
@@ -126,8 +129,10 @@ void Weights::publish(Unit unit) {
     ProgramBuilder& build = context_.build();
     build.join(context_.streams.gather, context_.streams.compute);
     build.collective(context_.streams.gather, "gather updated parameters",
-                     {.kind = CollectiveKind::all_gather, .axis = Axis::shard,
-                      .dtype = context_.plan().precision.parameter, .bytes = build.at(stored(unit)).bytes},
+                     {.kind = CollectiveKind::all_gather,
+                      .axis = Axis::shard,
+                      .dtype = context_.plan().precision.parameter,
+                      .bytes = build.at(stored(unit)).bytes},
                      {build.update(stored(unit))});
 }
 

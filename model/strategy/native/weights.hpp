@@ -1,6 +1,6 @@
-// Where a unit's weights are when its kernels run: in the parameter buffer itself, or in a slot that is filled ahead of
-// time from the rank's shard (all-gather) or from parameters of another dtype (cast). Layers share two slots when they
-// reshard after forward: the next layer is gathered while this one computes.
+// Where a unit's weights are when its kernels run: in the parameter buffer itself, or in a slot that is
+// filled ahead of time from the rank's shard (all-gather) or from parameters of another dtype (cast). Layers
+// share two slots when they reshard after forward: the next layer is gathered while this one computes.
 #pragma once
 
 #include <optional>
@@ -50,11 +50,11 @@ class Weights {
 
     NativeContext& context_;
     bool forward_ = true;
-    std::vector<BufferId> stored_;                        // by unit
+    std::vector<BufferId> stored_;  // by unit
     std::vector<Slot> slots_;
-    std::vector<std::vector<std::size_t>> class_slots_;   // slots of each layout class
-    std::vector<std::size_t> next_slot_;                  // round robin within a class
-    std::vector<Residence> residence_;                    // by unit
+    std::vector<std::vector<std::size_t>> class_slots_;  // slots of each layout class
+    std::vector<std::size_t> next_slot_;                 // round robin within a class
+    std::vector<Residence> residence_;                   // by unit
 };
 
 }  // namespace wirewise

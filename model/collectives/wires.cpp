@@ -1,0 +1,234 @@
+#include "model/collectives/wires.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "model/collectives/permission.hpp"
+#include "model/topology/link_rates.hpp"
+#include "model/topology/routes.hpp"
+#include "model/units/error.hpp"
+#include "model/units/text.hpp"
+
+namespace wirewise {
+namespace {
+
+constexpr std::array<std::string_view, 3> kTransports{"p2p", "shm", "net"};
+
+// One rank's TCP stack within a host. Plan: NCCL takes 10 Gb/s for an interface that does not say. Wire: the
+// middle of two hosts, 3.7 (two H200 ranks, 2026-11, all-reduce, all-gather, reduce-scatter) and 5.4 GB/s
+// (published A100 pair).
+constexpr double kTcpPlan = 1.25e9, kTcpWire = 4.4e9;
+
+HopType type_of(PathClass path) {
+    switch (path) {
+        case PathClass::nvlink:
+            return HopType::nvlink;
+        case PathClass::pix:
+            return HopType::pix;
+        case PathClass::pxb:
+            return HopType::pxb;
+        case PathClass::phb:
+        case PathClass::node:
+            return HopType::phb;
+        case PathClass::sys:
+            return HopType::sys;
+        default:
+            return HopType::none;
+    }
+}
+
+bool is_intel(CpuKind cpu) { return cpu >= CpuKind::intel_broadwell && cpu <= CpuKind::intel_emerald_rapids; }
+
+}  // namespace
+
+std::string_view name_of(Transport transport) { return kTransports[static_cast<std::size_t>(transport)]; }
+
+Wires::Wires(const Machine& machine, const NcclEnvironment& environment, std::vector<int> local_gpus)
+    : gpus_(std::move(local_gpus)), hops_(gpus_.size() * gpus_.size()) {
+    int links = 0;
+    for (auto [link, end] = boost::edges(machine.graph); link != end; ++link)
+        links = std::max(links, machine.graph[*link].id + 1);
+    wires_.resize(static_cast<std::size_t>(links));
+    for (auto [link, end] = boost::edges(machine.graph); link != end; ++link) {
+        const MachineLink& of = machine.graph[*link];
+        Wire& wire = wires_[static_cast<std::size_t>(of.id)];
+        wire.plan = of.plan_rate.value();
+        wire.wire = of.wire_rate.value();
+        wire.link = *link;
+    }
+    if (!environment.p2p_disable && environment.p2p_level.value_or(PathClass::sys) != PathClass::self) {
+        add_islands(machine);
+        if (!full_switch_) add_relays();
+    }
+    if (!full_switch_) add_host_hops(machine, environment);
+}
+
+// Hops over NVLink or xGMI: straight, or over the switches both GPUs hang from (shares by bundle width).
+void Wires::add_islands(const Machine& machine) {
+    const MachineGraph& graph = machine.graph;
+    bool all_switched = true;
+    double narrowest = std::numeric_limits<double>::max(), widest = 0;
+    const auto node_of = [&](int rank) { return machine.gpu(gpus_[static_cast<std::size_t>(rank)]).node; };
+    for (int from = 0; from < ranks(); ++from) {
+        for (int to = 0; to < ranks(); ++to) {
+            if (from == to) continue;
+            Hop& hop = at(from, to);
+            std::vector<std::pair<int, int>> switched;  // the two links over each common switch
+            for (auto [link, end] = boost::out_edges(node_of(from), graph); link != end; ++link) {
+                if (!is_island_link(graph[*link])) continue;
+                const NodeId next = boost::target(*link, graph);
+                if (next == node_of(to)) hop.uses = {{graph[*link].id, 1, 1}};
+                if (graph[next].kind != NodeKind::nvswitch) continue;
+                if (const auto [down, found] = boost::edge(next, node_of(to), graph); found)
+                    switched.emplace_back(graph[*link].id, graph[down].id);
+            }
+            all_switched &= hop.uses.empty() && !switched.empty();
+            if (hop.uses.empty()) {
+                double total = 0;
+                for (const auto& [up, down] : switched) total += wires_[static_cast<std::size_t>(up)].plan;
+                for (const auto& [up, down] : switched) {
+                    const double share = wires_[static_cast<std::size_t>(up)].plan / total;
+                    hop.uses.push_back({up, share, share});
+                    hop.uses.push_back({down, share, share});
+                }
+            }
+            if (hop.uses.empty()) continue;
+            hop.type = HopType::nvlink;
+            hop.plan_rate = plan_rate_of(hop);
+            narrowest = std::min(narrowest, hop.plan_rate);
+            widest = std::max(widest, hop.plan_rate);
+        }
+    }
+    full_switch_ = ranks() > 1 && all_switched && narrowest >= widest * 0.999;
+}
+
+// NVB: two NVLink hops over one other GPU of the group, the widest; the first such GPU on a tie.
+void Wires::add_relays() {
+    for (int from = 0; from < ranks(); ++from)
+        for (int to = 0; to < ranks(); ++to) {
+            if (from == to || at(from, to).type == HopType::nvlink) continue;
+            int best = -1;
+            double best_rate = 0;
+            for (int middle = 0; middle < ranks(); ++middle) {
+                if (middle == from || middle == to || at(from, middle).type != HopType::nvlink ||
+                    at(middle, to).type != HopType::nvlink)
+                    continue;
+                const double rate = std::min(at(from, middle).plan_rate, at(middle, to).plan_rate);
+                if (rate > best_rate) best = middle, best_rate = rate;
+            }
+            if (best < 0) continue;
+            Hop& hop = at(from, to);
+            hop.type = HopType::relayed;
+            hop.uses = at(from, best).uses;
+            hop.uses.insert(hop.uses.end(), at(best, to).uses.begin(), at(best, to).uses.end());
+            hop.plan_rate = best_rate;
+        }
+}
+
+// A peer's writes over PCIe. Through an Intel root complex they weigh 6/5 there.
+Hop Wires::peer_hop(const Machine& machine, PathClass path, const std::vector<LinkId>& route) const {
+    Hop hop;
+    hop.transport = Transport::p2p;
+    const double cost = is_intel(machine.cpu) && path >= PathClass::phb ? kIntelPeerOverhead : 1;
+    for (const LinkId link : route) {
+        const MachineLink& of = machine.graph[link];
+        if (of.kind == LinkKind::root) continue;
+        const double own = of.kind == LinkKind::pcie ? cost : 1;
+        hop.uses.push_back({of.id, own, own});
+    }
+    return hop;
+}
+
+// Pairs that no NVLink joins: straight over PCIe, or up into host memory beside the sender, over the socket
+// link, and down; TCP takes the same way and the stack on top.
+void Wires::add_host_hops(const Machine& machine, const NcclEnvironment& environment) {
+    std::vector<HostRoutes> routes;
+    routes.reserve(gpus_.size());
+    for (const int gpu : gpus_) routes.emplace_back(machine, machine.gpu(gpu).node);
+    const auto staged = [&](Hop& hop, const std::vector<LinkId>& route) {
+        for (const LinkId link : route) {
+            const MachineLink& of = machine.graph[link];
+            if (of.kind != LinkKind::root)
+                hop.uses.push_back({of.id, 1, of.kind == LinkKind::pcie ? 1 / kStagedShareOfPcie : 1});
+        }
+    };
+    for (int from = 0; from < ranks(); ++from) {
+        const HostRoutes& of = routes[static_cast<std::size_t>(from)];
+        for (int to = 0; to < ranks(); ++to) {
+            if (from == to || at(from, to).type != HopType::none) continue;
+            const NodeId target = machine.gpu(gpus_[static_cast<std::size_t>(to)]).node;
+            const std::vector<LinkId> route = of.to(target);
+            const PathClass path = class_of_route(machine.graph, route);
+            const Transport transport =
+                transport_between(machine, environment, gpus_[static_cast<std::size_t>(from)],
+                                  gpus_[static_cast<std::size_t>(to)], path);
+            Hop& hop = at(from, to);
+            if (transport == Transport::p2p && path != PathClass::none) {
+                hop = peer_hop(machine, path, route);
+            } else if (const HostRoutes& other = routes[static_cast<std::size_t>(to)];
+                       of.has_numa() && other.has_numa()) {
+                hop.transport = transport;
+                staged(hop, of.to(of.nearest_numa()));
+                if (transport == Transport::net) hop.uses.push_back({tcp_wire(from), 1, 1});
+                if (of.nearest_numa() != other.nearest_numa())
+                    staged(hop, HostRoutes(machine, of.nearest_numa()).to(other.nearest_numa()));
+                hop.uses.push_back({memory_wire(machine, other.nearest_numa()), 0, 2});  // written, then read
+                hop.staged_from = static_cast<int>(hop.uses.size());
+                staged(hop, HostRoutes(machine, other.nearest_numa()).to(target));
+            } else {
+                continue;  // no wire at all: the pricer says so
+            }
+            // Staged traffic passes the CPU: NCCL plans it as PHB at best.
+            hop.type = transport == Transport::p2p ? type_of(path)
+                       : path == PathClass::sys    ? HopType::sys
+                                                   : HopType::phb;
+            hop.plan_rate = plan_rate_of(hop);
+        }
+    }
+}
+
+double Wires::plan_rate_of(const Hop& hop) const {
+    double rate = std::numeric_limits<double>::max();
+    for (const LinkUse& use : hop.uses)
+        if (use.plan_cost > 0)
+            rate = std::min(rate, wires_[static_cast<std::size_t>(use.link)].plan / use.plan_cost);
+    return rate;
+}
+
+int Wires::memory_wire(const Machine& machine, NodeId numa) {
+    for (std::size_t i = 0; i < wires_.size(); ++i)
+        if (wires_[i].is_memory && wires_[i].memory == numa) return static_cast<int>(i);
+    Wire wire;
+    wire.is_memory = true;
+    wire.memory = numa;
+    wire.plan = wire.wire = machine.graph[numa].memory_rate.value();
+    wires_.push_back(wire);
+    return static_cast<int>(wires_.size()) - 1;
+}
+
+int Wires::tcp_wire(int rank) {
+    const int gpu = gpus_[static_cast<std::size_t>(rank)];
+    for (std::size_t i = 0; i < wires_.size(); ++i)
+        if (wires_[i].tcp_of_gpu == gpu) return static_cast<int>(i);
+    Wire wire;
+    wire.tcp_of_gpu = gpu;
+    wire.plan = kTcpPlan;
+    wire.wire = kTcpWire;
+    wires_.push_back(wire);
+    return static_cast<int>(wires_.size()) - 1;
+}
+
+std::string Wires::describe(const Machine& machine, int wire) const {
+    const Wire& of = wires_[static_cast<std::size_t>(wire)];
+    if (of.is_memory)
+        return fmt::format("host memory of {} ({})", machine.graph[of.memory].name,
+                           to_text(BytesPerSecond(of.wire)));
+    if (of.tcp_of_gpu >= 0)
+        return fmt::format("TCP sockets of GPU{} ({})", of.tcp_of_gpu, to_text(BytesPerSecond(of.wire)));
+    return describe_link(machine, of.link);
+}
+
+}  // namespace wirewise

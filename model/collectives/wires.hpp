@@ -1,0 +1,73 @@
+// The wires as a group of GPUs of one server may use them: for every ordered pair one hop (transport, path,
+// the links it loads), under the permissions of the machine and of the NCCL environment.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/collectives/nccl_environment.hpp"
+#include "model/topology/machine.hpp"
+
+namespace wirewise {
+
+enum class Transport : std::uint8_t { p2p, shm, net };
+std::string_view name_of(Transport transport);
+
+// NCCL's path types in its order (graph.h), the ones that occur between GPUs. relayed: NVB, NVLink through
+// one other GPU of the group. NCCL knows no NODE: it counts as phb.
+enum class HopType : std::uint8_t { nvlink, relayed, pix, pxb, phb, sys, none };
+
+// Bytes put on a link by one byte of the hop, as NCCL plans it and as it is.
+struct LinkUse {
+    int link = 0;
+    double plan_cost = 1, wire_cost = 1;
+};
+
+struct Hop {
+    HopType type = HopType::none;
+    Transport transport = Transport::p2p;
+    std::vector<LinkUse> uses;
+    int staged_from = 0;   // shm: uses[staged_from..] carry the bytes down from host memory
+    double plan_rate = 0;  // alone on the path, bytes per second
+};
+
+struct Wire {
+    double plan = 0, wire = 0;  // bytes per second, one way
+    LinkId link{};              // meaningless for the two below
+    NodeId memory{};            // staging memory of a NUMA node
+    int tcp_of_gpu = -1;        // the TCP stack under one rank
+    bool is_memory = false;
+};
+
+class Wires {
+  public:
+    Wires(const Machine& machine, const NcclEnvironment& environment, std::vector<int> local_gpus);
+
+    int ranks() const { return static_cast<int>(gpus_.size()); }
+    const std::vector<int>& gpus() const { return gpus_; }
+    const Hop& hop(int from, int to) const { return hops_[static_cast<std::size_t>(from * ranks() + to)]; }
+    const std::vector<Wire>& wires() const { return wires_; }
+    // Every pair over NVSwitch with bundles alike: any ring order is as good as any other.
+    bool full_switch() const { return full_switch_; }
+
+    std::string describe(const Machine& machine, int wire) const;
+
+  private:
+    void add_islands(const Machine& machine);
+    void add_relays();
+    void add_host_hops(const Machine& machine, const NcclEnvironment& environment);
+    int memory_wire(const Machine& machine, NodeId numa);
+    int tcp_wire(int gpu);
+    Hop& at(int from, int to) { return hops_[static_cast<std::size_t>(from * ranks() + to)]; }
+    Hop peer_hop(const Machine& machine, PathClass path, const std::vector<LinkId>& route) const;
+    double plan_rate_of(const Hop& hop) const;
+
+    std::vector<int> gpus_;
+    std::vector<Hop> hops_;
+    std::vector<Wire> wires_;
+    bool full_switch_ = false;
+};
+
+}  // namespace wirewise
