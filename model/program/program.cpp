@@ -51,31 +51,6 @@ std::string transfer_text(std::string_view verb, Axis axis, int peer_offset, Byt
     return fmt::format("{} {} peer {:+} {} B", verb, name_of(axis), peer_offset, bytes.count());
 }
 
-std::string payload_text(const StepProgram& program, const Op& op) {
-    return std::visit(
-        Overloaded{
-            [&](const Compute& compute) { return to_text(program.at(compute.kernel)); },
-            [](const Collective& call) {
-                return fmt::format("{} {} {} {} B{}", name_of(call.kind), name_of(call.axis),
-                                   name_of(call.dtype), call.bytes.count(), call.average ? " average" : "");
-            },
-            [](const Send& send) { return transfer_text("send", send.axis, send.peer_offset, send.bytes); },
-            [](const Receive& receive) {
-                return transfer_text("receive", receive.axis, receive.peer_offset, receive.bytes);
-            },
-            [](const Copy& copy) {
-                return fmt::format("copy {} to {} {} B", name_of(copy.from), name_of(copy.to),
-                                   copy.bytes.count());
-            },
-            [](const Record& record) { return fmt::format("e{}", index_of(record.event)); },
-            [](const Wait& wait) { return fmt::format("e{}", index_of(wait.event)); },
-            [](const Allocate&) { return std::string(); },
-            [](const Release&) { return std::string(); },
-            [](const HostWork& work) { return fmt::format("host {} x{}", name_of(work.kind), work.count); },
-        },
-        op.payload);
-}
-
 bool host_only(const Op& op) {
     return std::holds_alternative<Allocate>(op.payload) || std::holds_alternative<Release>(op.payload);
 }
@@ -85,7 +60,7 @@ std::string op_line(const StepProgram& program, std::size_t index) {
     const std::string_view stream = host_only(op) ? "host" : program.streams[index_of(op.stream)].name;
     std::string line = fmt::format("{} {}.{} {} \"{}\"", index, name_of(op.section), op.micro_batch, stream,
                                    to_text(op.name));
-    if (const std::string what = payload_text(program, op); !what.empty()) line += " " + what;
+    if (const std::string what = what_of(program, op); !what.empty()) line += " " + what;
     if (const std::string operands = operands_text(program, op); !operands.empty()) line += ": " + operands;
     return line + "\n";
 }
@@ -110,6 +85,31 @@ std::string_view name_of(Section section) { return pick(kSections, section); }
 
 std::string to_text(const Name& name) {
     return name.layer < 0 ? std::string(name.text) : fmt::format("layer {} / {}", name.layer, name.text);
+}
+
+std::string what_of(const StepProgram& program, const Op& op) {
+    return std::visit(
+        Overloaded{
+            [&](const Compute& compute) { return to_text(program.at(compute.kernel)); },
+            [](const Collective& call) {
+                return fmt::format("{} {} {} {} B{}", name_of(call.kind), name_of(call.axis),
+                                   name_of(call.dtype), call.bytes.count(), call.average ? " average" : "");
+            },
+            [](const Send& send) { return transfer_text("send", send.axis, send.peer_offset, send.bytes); },
+            [](const Receive& receive) {
+                return transfer_text("receive", receive.axis, receive.peer_offset, receive.bytes);
+            },
+            [](const Copy& copy) {
+                return fmt::format("copy {} to {} {} B", name_of(copy.from), name_of(copy.to),
+                                   copy.bytes.count());
+            },
+            [](const Record& record) { return fmt::format("e{}", index_of(record.event)); },
+            [](const Wait& wait) { return fmt::format("e{}", index_of(wait.event)); },
+            [](const Allocate&) { return std::string(); },
+            [](const Release&) { return std::string(); },
+            [](const HostWork& work) { return fmt::format("host {} x{}", name_of(work.kind), work.count); },
+        },
+        op.payload);
 }
 
 std::string place_of(const Op& op) {

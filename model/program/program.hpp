@@ -192,8 +192,14 @@ std::string to_text(const Name& name);
 // One line per op: id, stream, what, operands; the golden form of the tests.
 std::string to_text(const StepProgram& program);
 
+// What the op does, without its operands: "all_reduce world bf16 4096 B average".
+std::string what_of(const StepProgram& program, const Op& op);
 // The op's place in the step, for people: "backward, micro-batch 0, layer 31, down data gradient".
 std::string place_of(const Op& op);
+
+// Equal for programs that do the same under the same names, on every machine and in every run: for plan
+// files.
+std::uint64_t hash_of(const StepProgram& program);
 
 template <class... Handlers>
 struct Overloaded : Handlers... {

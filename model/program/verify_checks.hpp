@@ -113,7 +113,7 @@ class MemoryCheck {
     Point* before(std::size_t buffer) { return &before_[buffer * streams_]; }
     void settle(std::size_t buffer);
     bool placed(std::size_t buffer) const { return places_[buffer].bytes > Bytes(0); }
-    void use(std::size_t buffer, std::size_t index, const StreamOrder& order, FaultNotes& notes);
+    void check_reuse(std::size_t buffer, std::size_t index, const StreamOrder& order, FaultNotes& notes);
     void free(std::size_t buffer, std::size_t index, const StreamOrder& order, FaultNotes& notes);
 
     const StepProgram& program_;

@@ -30,11 +30,15 @@ MemoryCheck::MemoryCheck(const StepProgram& program)
 }
 
 void MemoryCheck::visit(std::size_t index, const StreamOrder& order, FaultNotes& notes) {
-    const auto operands = program_.operands_of(program_.ops[index]);
-    for (const Operand& operand : operands)
-        if (live_.born_at[index_of(operand.buffer)] == index) settle(index_of(operand.buffer));
-    if (touches_bytes(program_.ops[index]))
-        for (const Operand& operand : operands) use(index_of(operand.buffer), index, order, notes);
+    const Op& op = program_.ops[index];
+    for (const Operand& operand : program_.operands_of(op)) {
+        const std::size_t buffer = index_of(operand.buffer);
+        if (live_.born_at[buffer] == index) settle(buffer);
+        if (!touches_bytes(op)) continue;
+        uses(buffer)[index_of(op.stream)] = static_cast<Point>(index + 1);
+        // Reads follow a write, or AccessCheck tells.
+        if (operand.access != Access::read) check_reuse(buffer, index, order, notes);
+    }
     for (; freed_ < by_free_.size() && live_.freed_at[by_free_[freed_]] <= index; ++freed_)
         free(by_free_[freed_], index, order, notes);
 }
@@ -49,9 +53,9 @@ void MemoryCheck::settle(std::size_t buffer) {
     });
 }
 
-void MemoryCheck::use(std::size_t buffer, std::size_t index, const StreamOrder& order, FaultNotes& notes) {
+void MemoryCheck::check_reuse(std::size_t buffer, std::size_t index, const StreamOrder& order,
+                              FaultNotes& notes) {
     const StreamId here = program_.ops[index].stream;
-    uses(buffer)[index_of(here)] = static_cast<Point>(index + 1);
     const Point* known = order.known(here);
     for (std::size_t s = 0; s < streams_ && !told_[buffer]; ++s) {
         if (before(buffer)[s] <= known[s]) continue;

@@ -14,8 +14,6 @@ namespace {
 constexpr Range kLayers{1, 10'000}, kHeads{1, 65'536}, kHeadDim{1, 65'536}, kWidth{1, std::int64_t{1} << 24};
 constexpr Range kVocabulary{1, std::int64_t{1} << 28}, kPositions{1, std::int64_t{1} << 40};
 
-std::string class_default(const Family& family) { return fmt::format("{} default", family.config_class); }
-
 // Compulsory unless the class's own default is what real files rely on.
 std::int64_t size(ConfigKeys& keys, const Spellings& names, std::int64_t fallback, const Family& family,
                   Range range) {
@@ -25,6 +23,7 @@ std::int64_t size(ConfigKeys& keys, const Spellings& names, std::int64_t fallbac
 
 std::int64_t intermediate_of(ConfigKeys& keys, const Family& family, std::int64_t hidden) {
     const auto& names = family.spelling.intermediate;
+    if (names.empty()) return family.defaults.intermediate_factor * hidden;
     if (family.defaults.intermediate_factor == 0)
         return size(keys, names, family.defaults.intermediate, family, kWidth);
     return keys.integer_or(names, family.defaults.intermediate_factor * hidden,
@@ -37,6 +36,7 @@ std::int64_t head_dim_of(ConfigKeys& keys, const Family& family, std::int64_t hi
         if (family.defaults.head_dim > 0)
             return keys.integer_or({"head_dim"}, family.defaults.head_dim, class_default(family));
     }
+    if (family.head_dimension == HeadDimension::latent) return 1;  // its family reads the parts
     const auto name = family.spelling.heads.front();
     if (hidden % heads != 0)
         keys.refuse(name, fmt::format("is {}, which does not divide the hidden size {}", heads, hidden),
@@ -70,6 +70,13 @@ Activation activation_named(const ConfigKeys& keys, std::string_view key, const 
     if (name == "relu2") return Activation::relu_squared;
     keys.refuse(key, fmt::format("\"{}\" is not an activation that is modelled", name),
                 "write silu, gelu, gelu_pytorch_tanh, gelu_new, relu or relu2");
+}
+
+Activation read_activation(ConfigKeys& keys, const Family& family) {
+    const auto& names = family.spelling.activation;
+    const auto& fallback = family.defaults.activation;
+    if (names.empty()) return activation_named(keys, "activation", std::string(fallback));
+    return activation_named(keys, names.front(), keys.text_or(names, fallback, class_default(family)));
 }
 
 void read_stored_dtype(const ConfigKeys& keys, Transformer& model) {
@@ -115,14 +122,12 @@ void read_scalars(ConfigKeys& keys, const Family& family, Blueprint& blueprint) 
         model.max_position = keys.integer_or(family.spelling.max_position, family.defaults.max_position,
                                              class_default(family), kPositions);
     model.tied_embeddings = read_tied(keys, family);
-    if (!family.spelling.epsilon.empty())
-        model.norm_epsilon =
-            keys.number_or(family.spelling.epsilon, family.defaults.epsilon, class_default(family));
+    model.norm_epsilon =
+        family.spelling.epsilon.empty()
+            ? family.defaults.epsilon
+            : keys.number_or(family.spelling.epsilon, family.defaults.epsilon, class_default(family));
     blueprint.mlp.gated = family.gated;
-    if (!family.spelling.activation.empty())
-        blueprint.mlp.activation = activation_named(
-            keys, family.spelling.activation.front(),
-            keys.text_or(family.spelling.activation, family.defaults.activation, class_default(family)));
+    blueprint.mlp.activation = read_activation(keys, family);
     if (model.position == PositionKind::rotary) read_rope(keys, family, blueprint);
     read_stored_dtype(keys, model);
 }

@@ -28,6 +28,10 @@ struct Blueprint {
     std::vector<LayerPlan> layers;
 };
 
+// Where a default came from, as DefaultedKey::from says it: "LlamaConfig default".
+std::string class_default(const Family& family);
+inline std::string class_default(const Blueprint& blueprint) { return class_default(*blueprint.family); }
+
 // Reads the keys that all families share and lets the family refine the result.
 Blueprint read_blueprint(const Family& family, ConfigKeys& keys);
 

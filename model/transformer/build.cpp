@@ -70,6 +70,7 @@ Transformer build(Blueprint blueprint) {
     auto& widths = blueprint.widths;
     fill_attention_widths(widths, blueprint.attention);
     fill_mlp_widths(widths, blueprint.mlp, blueprint.expert);
+    widths[Width::positions] = model.max_position + blueprint.family->extra_positions;
     model.hidden = widths[Width::hidden];
     model.vocabulary = widths[Width::vocabulary];
     const Traits traits = blueprint.traits | (model.tied_embeddings ? trait::always : trait::untied);

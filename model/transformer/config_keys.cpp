@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include <nlohmann/json.hpp>
@@ -134,15 +135,18 @@ std::string ConfigKeys::text_or(const Spellings& names, std::string_view fallbac
 std::optional<std::vector<std::string>> ConfigKeys::texts(std::string_view name) const {
     const json* here = value({name});
     if (!here) return std::nullopt;
-    std::vector<std::string> all;
-    if (!here->is_array())
-        refuse(name, fmt::format("is {}, not a list", shown(*here)), "write a list of strings");
-    for (const auto& entry : *here) {
-        if (!entry.is_string())
-            refuse(name, fmt::format("holds {}, not a string", shown(entry)), "write a list of strings");
-        all.push_back(entry.get<std::string>());
-    }
-    return all;
+    if (!here->is_array() || !std::ranges::all_of(*here, [](const json& entry) { return entry.is_string(); }))
+        refuse(name, "is not a list of strings", "write [\"...\", ...] or leave the key out");
+    return here->get<std::vector<std::string>>();
+}
+
+std::optional<std::vector<std::int64_t>> ConfigKeys::integers(std::string_view name) const {
+    const json* here = value({name});
+    if (!here) return std::nullopt;
+    if (!here->is_array() ||
+        !std::ranges::all_of(*here, [](const json& entry) { return entry.is_number_integer(); }))
+        refuse(name, "is not a list of integers", "write [0, ...] or leave the key out");
+    return here->get<std::vector<std::int64_t>>();
 }
 
 void ConfigKeys::note_default(std::string_view key, std::string value, std::string_view from) {

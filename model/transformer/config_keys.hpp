@@ -48,6 +48,7 @@ class ConfigKeys {
     double number_or(const Spellings& names, double fallback, std::string_view from);
     std::string text_or(const Spellings& names, std::string_view fallback, std::string_view from);
     std::optional<std::vector<std::string>> texts(std::string_view name) const;
+    std::optional<std::vector<std::int64_t>> integers(std::string_view name) const;
 
     void note_default(std::string_view key, std::string value, std::string_view from);
     [[noreturn]] void refuse(std::string_view name, std::string problem, std::string remedy) const;

@@ -38,7 +38,8 @@ struct Switch {
     bool fallback;
 };
 
-enum class HeadDimension : std::uint8_t { key, quotient };  // is a head_dim key honoured?
+// Where the head dimension comes from: a head_dim key where present, always hidden / heads, or keys of MLA.
+enum class HeadDimension : std::uint8_t { key, quotient, latent };
 
 struct Family {
     std::string_view model_type{}, config_class{};
@@ -48,7 +49,9 @@ struct Family {
     NormKind norm = NormKind::rms;
     PositionKind position = PositionKind::rotary;
     bool gated = true, parallel_block = false, pre_norms = true, post_norms = false;
-    Traits traits = trait::always;  // true of every model of the family
+    bool mixture = false;              // has routed experts
+    std::int64_t extra_positions = 0;  // rows of the position table beyond the longest sequence
+    Traits traits = trait::always;     // true of every model of the family
     std::vector<Switch> switches{};
     Rows before{}, layer{}, after{};  // tables of the root (before and after the layers) and of a layer
     std::string_view layers_module = "model.layers";

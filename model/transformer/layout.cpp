@@ -1,5 +1,7 @@
 #include "model/transformer/layout.hpp"
 
+#include <string>
+
 #include "model/units/error.hpp"
 
 namespace wirewise {
@@ -17,20 +19,25 @@ std::vector<std::int64_t> shape_of(const Row& row, const Widths& widths) {
     return shape;
 }
 
-Parameter weight_of(const Row& row, const Widths& widths) {
-    const bool bare_bias = row.use == ParameterUse::bias;
-    return {.name = std::string(row.name) + (row.bare ? "" : ".weight"),
+std::string numbered(std::string_view name, std::int64_t index) {
+    std::string text(name);
+    const auto mark = text.find('#');
+    return mark == std::string::npos ? text : text.replace(mark, 1, std::to_string(index));
+}
+
+Parameter weight_of(const Row& row, const std::string& module, const Widths& widths) {
+    return {.name = module + (row.bare ? "" : ".weight"),
             .shape = shape_of(row, widths),
             .use = row.use,
-            .owner = bare_bias ? row.owner : row.use,
+            .owner = row.use == ParameterUse::bias ? row.owner : row.use,
             .transposed = row.transposed};
 }
 
-// A bias has the width of the module's output; a norm's bias stays a norm's.
-Parameter bias_of(const Row& row, const Parameter& weight) {
+// A bias is as wide as the module's output; a norm's bias stays a norm's.
+Parameter bias_of(const Row& row, const std::string& module, const std::vector<std::int64_t>& weight) {
     const bool of_norm = row.use == ParameterUse::norm || row.use == ParameterUse::embedding_norm;
-    return {.name = std::string(row.name) + ".bias",
-            .shape = {row.transposed ? weight.shape.back() : weight.shape.front()},
+    return {.name = module + ".bias",
+            .shape = {row.transposed ? weight.back() : weight.front()},
             .use = of_norm ? ParameterUse::norm_bias : ParameterUse::bias,
             .owner = row.use};
 }
@@ -40,8 +47,12 @@ std::vector<Parameter> expand(Rows rows, const Widths& widths, Traits traits) {
     std::vector<Parameter> parameters;
     for (const auto& row : rows) {
         if (!holds(row.when, traits)) continue;
-        parameters.push_back(weight_of(row, widths));
-        if (holds(row.bias, traits)) parameters.push_back(bias_of(row, Parameter(parameters.back())));
+        const auto repeats = row.repeat == Width::none ? 1 : widths[row.repeat];
+        for (std::int64_t index = 0; index < repeats; ++index) {
+            const std::string module = numbered(row.name, index);
+            parameters.push_back(weight_of(row, module, widths));
+            if (holds(row.bias, traits)) parameters.push_back(bias_of(row, module, parameters.back().shape));
+        }
     }
     return parameters;
 }

@@ -58,7 +58,7 @@ using Traits = std::uint64_t;
 namespace trait {
 enum : Traits {
     always = 0,
-    query_bias = 1 << 0,
+    query_bias = 1 << 0,  // of q, k and v
     output_bias = 1 << 1,
     mlp_bias = 1 << 2,
     norm_bias = 1 << 3,
@@ -66,31 +66,29 @@ enum : Traits {
     head_norm = 1 << 5,
     norm_weight = 1 << 6,
     untied = 1 << 7,
-    dense = 1 << 8,
+    dense = 1 << 8,  // the layer's MLP, or ...
     routed = 1 << 9,
-    shared = 1 << 10,  // of the layer's MLP
+    shared = 1 << 10,  // ... with always-active experts beside the routed ones
     low_rank_query = 1 << 11,
-    full_query = 1 << 12,  // MLA
-    second_norm = 1 << 13,
-    one_norm = 1 << 14,
-    last_norm = 1 << 15,
-    projected_embedding = 1 << 16,
-    gated = 1 << 17,
-    ungated = 1 << 18,
-    learned_positions = 1 << 19,
-    expert_bias = 1 << 20,
+    full_query = 1 << 12,
+    one_norm = 1 << 13,
+    second_norm = 1 << 14,
+    two_norms = 1 << 15,
+    last_norm = 1 << 16,
+    projected_embedding = 1 << 17,
     never = Traits{1} << 63,
 };
 }
 
 struct Row {
-    std::string_view name;  // of the module, or of the parameter itself when bare
-    ParameterUse use;
-    std::array<Width, 3> shape;
+    std::string_view name{};  // of the module, or of the parameter itself when bare
+    ParameterUse use = ParameterUse::other;
+    std::array<Width, 3> shape{};
     Traits when = trait::always;               // present when all of these hold
     Traits bias = trait::never;                // its module has a bias too when all of these hold
     bool bare = false;                         // a parameter of its parent: no ".weight"
     bool transposed = false;                   // stored [in, out]
+    Width repeat = Width::none;                // this many modules, numbered where the name has '#'
     ParameterUse owner = ParameterUse::other;  // of a bare bias
 };
 using Rows = std::span<const Row>;
@@ -119,16 +117,17 @@ constexpr Row norm(std::string_view name, Traits when = trait::always, Width wid
             .when = when | trait::norm_weight,
             .bias = trait::norm_bias};
 }
-constexpr Row head_norm(std::string_view name, Width width, Traits when = trait::head_norm) {
+constexpr Row head_norm(std::string_view name, Width width, Traits bias = trait::never,
+                        Traits when = trait::head_norm) {
     return {.name = name,
             .use = ParameterUse::head_norm,
             .shape = {width, Width::none, Width::none},
-            .when = when};
+            .when = when,
+            .bias = bias};
 }
 // Stacked weights or biases of all experts: [experts, a, b].
-constexpr Row stacked(std::string_view name, ParameterUse use, Width a, Width b,
-                      Traits when = trait::routed) {
-    return {.name = name, .use = use, .shape = {Width::experts, a, b}, .when = when, .bare = true};
+constexpr Row stacked(std::string_view name, ParameterUse use, Width a, Width b) {
+    return {.name = name, .use = use, .shape = {Width::experts, a, b}, .when = trait::routed, .bare = true};
 }
 
 }  // namespace wirewise

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -35,7 +36,7 @@ std::optional<ConfigKeys> rope_parameters(const ConfigKeys& keys) {
 double read_theta(ConfigKeys& keys, const std::optional<ConfigKeys>& nested, const Family& family) {
     if (nested && nested->has("rope_theta")) return ConfigKeys(*nested).number_or({"rope_theta"}, 1, "");
     return keys.number_or({"rope_theta", "rotary_emb_base"}, family.defaults.rope_theta,
-                          fmt::format("{} default", family.config_class));
+                          class_default(family));
 }
 }  // namespace
 
@@ -57,6 +58,31 @@ void rotate_part(ConfigKeys& keys, Blueprint& blueprint, const Spellings& names,
     auto& attention = blueprint.attention;
     attention.rotary_dim =
         static_cast<std::int64_t>(std::floor(factor * static_cast<double>(attention.head_dim)));
+}
+
+void rotate_dimensions(ConfigKeys& keys, Blueprint& blueprint, std::int64_t fallback) {
+    auto& attention = blueprint.attention;
+    const Range within{1, attention.head_dim};
+    attention.rotary_dim = keys.is_null({"rotary_dim"})
+                               ? attention.head_dim
+                               : keys.integer_or({"rotary_dim"}, std::min(fallback, attention.head_dim),
+                                                 class_default(blueprint), within);
+}
+
+void skip_rotation(ConfigKeys& keys, Blueprint& blueprint) {
+    auto& layers = blueprint.layers;
+    const auto listed = keys.integers("no_rope_layers");
+    if (listed && !listed->empty()) {
+        if (listed->size() < layers.size())
+            keys.refuse("no_rope_layers", fmt::format("names {} layers of {}", listed->size(), layers.size()),
+                        "name each layer once, or leave the key out");
+        for (std::size_t index = 0; index < layers.size(); ++index)
+            layers[index].rotary = (*listed)[index] != 0;
+        return;
+    }
+    const auto interval = keys.integer_or({"no_rope_layer_interval"}, 4, class_default(blueprint));
+    for (std::size_t index = 0; index < layers.size(); ++index)
+        layers[index].rotary = (static_cast<std::int64_t>(index) + 1) % interval != 0;
 }
 
 }  // namespace wirewise

@@ -11,4 +11,11 @@ void read_rope(ConfigKeys& keys, const Family& family, Blueprint& blueprint);
 // For families that rotate a share of each head: reads that share under any of its spellings.
 void rotate_part(ConfigKeys& keys, Blueprint& blueprint, const Spellings& names, double fallback);
 
+// The same for families that say how many dimensions rotate (rotary_dim); null: all of them.
+void rotate_dimensions(ConfigKeys& keys, Blueprint& blueprint, std::int64_t fallback);
+
+// Layers without positions: no_rope_layers lists 1 for those that rotate, 0 for those that do not; without
+// the list each no_rope_layer_interval-th [4] does not.
+void skip_rotation(ConfigKeys& keys, Blueprint& blueprint);
+
 }  // namespace wirewise

@@ -9,10 +9,6 @@ namespace wirewise {
 namespace {
 constexpr Range kWindow{1, std::int64_t{1} << 40};
 
-std::string class_default(const Blueprint& blueprint) {
-    return fmt::format("{} default", blueprint.family->config_class);
-}
-
 std::int64_t window_of(ConfigKeys& keys, const Blueprint& blueprint, std::int64_t fallback) {
     if (keys.is_null({"sliding_window"})) return 0;
     if (fallback == 0) return keys.optional_integer({"sliding_window"}, kWindow).value_or(0);
@@ -57,10 +53,10 @@ void slide_upper_layers(ConfigKeys& keys, Blueprint& blueprint) {
     slide_some_layers(keys, blueprint, 4096, [from](std::int64_t index) { return index >= from; });
 }
 
-void slide_by_pattern(ConfigKeys& keys, Blueprint& blueprint, std::int64_t window, std::string_view name,
+void slide_by_pattern(ConfigKeys& keys, Blueprint& blueprint, std::int64_t window, const Spellings& names,
                       std::int64_t pattern) {
     const bool listed = keys.has("layer_types");
-    const auto every = listed ? pattern : keys.integer_or({name}, pattern, class_default(blueprint));
+    const auto every = listed ? pattern : keys.integer_or(names, pattern, class_default(blueprint));
     slide_some_layers(keys, blueprint, window,
                       [every](std::int64_t index) { return (index + 1) % every != 0; });
 }

@@ -19,8 +19,8 @@ void slide_some_layers(ConfigKeys& keys, Blueprint& blueprint, std::int64_t fall
 // Qwen's rule: use_sliding_window [false] switches it on for the layers from max_window_layers [28] up.
 void slide_upper_layers(ConfigKeys& keys, Blueprint& blueprint);
 
-// All but each pattern-th layer slide: the key `name` (an integer) gives the pattern.
-void slide_by_pattern(ConfigKeys& keys, Blueprint& blueprint, std::int64_t window, std::string_view name,
+// All but each pattern-th layer slide: `names` spell the key that gives it.
+void slide_by_pattern(ConfigKeys& keys, Blueprint& blueprint, std::int64_t window, const Spellings& names,
                       std::int64_t pattern);
 
 }  // namespace wirewise

@@ -30,4 +30,3 @@ void simulate_step(benchmark::State& state) {
 BENCHMARK(simulate_step)->Arg(24)->Arg(150)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-BENCHMARK_MAIN();

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "model/strategy/lower.hpp"
+#include "model/transformer/read_config.hpp"
 #include "tests/cost/profiles.hpp"
 #include "tests/step_time/measured_collectives.hpp"
 #include "tests/step_time/measured_steps.hpp"

@@ -1,6 +1,8 @@
-// The Llama line: separate q, k, v, o; a gated MLP; RMS norms before both halves. Llama, Mistral, Qwen 2
-// and 3.
+// The common form: separate q, k, v, o; a gated MLP; RMS norms before both halves.
+
+
 #include "model/transformer/families/families.hpp"
+#include "model/transformer/rope.hpp"
 #include "model/transformer/windows.hpp"
 
 namespace wirewise {
@@ -8,47 +10,91 @@ namespace wirewise {
 using namespace families;
 
 namespace {
-constexpr Row kLayer[] = {
-    linear("self_attn.q_proj", Use::query, W::query, W::hidden, trait::query_bias),
-    linear("self_attn.k_proj", Use::key, W::key, W::hidden, trait::query_bias),
-    linear("self_attn.v_proj", Use::value, W::value, W::hidden, trait::query_bias),
-    linear("self_attn.o_proj", Use::attention_output, W::hidden, W::output, trait::output_bias),
-    head_norm("self_attn.q_norm", W::head_dim),
-    head_norm("self_attn.k_norm", W::head_dim),
-    linear("mlp.gate_proj", Use::gate, W::intermediate, W::hidden, trait::mlp_bias),
-    linear("mlp.up_proj", Use::up, W::intermediate, W::hidden, trait::mlp_bias),
-    linear("mlp.down_proj", Use::down, W::hidden, W::intermediate, trait::mlp_bias),
-    norm("input_layernorm"),
-    norm("post_attention_layernorm"),
-};
+constexpr auto kLayer = joined(kAttention, kNormPerHead, kGatedMlp, kTwoNorms);
+
+const Switch kAttentionSwitch{kAttentionBias, "attention_bias", false};
+const Switch kMlpSwitch{trait::mlp_bias, "mlp_bias", false};
 
 void windows_of_mistral(ConfigKeys& keys, Blueprint& blueprint) { slide_every_layer(keys, blueprint, 4096); }
+
+void windows_of_smollm3(ConfigKeys& keys, Blueprint& blueprint) {
+    skip_rotation(keys, blueprint);
+    const bool on = keys.flag_or("use_sliding_window", false, "SmolLM3Config default");
+    slide_some_layers(keys, blueprint, 0, [&](std::int64_t index) {
+        return on && !blueprint.layers[static_cast<std::size_t>(index)].rotary;
+    });
+}
+
+Family common(std::string_view model_type, std::string_view config_class) {
+    return {.model_type = model_type,
+            .config_class = config_class,
+            .before = kTokenTable,
+            .layer = kLayer,
+            .after = kNormAndHead};
+}
+
+Family llama() {
+    Family family = common("llama", "LlamaConfig");
+    family.switches = {kAttentionSwitch, kMlpSwitch};
+    return family;
+}
+
+Family mistral() {
+    Family family = common("mistral", "MistralConfig");
+    family.defaults = {.kv_heads = 8, .max_position = 131'072};
+    family.refine = windows_of_mistral;
+    return family;
+}
+
+// Qwen 1.5, 2 and 2.5: q, k and v have biases though no key says so.
+Family qwen2() {
+    Family family = common("qwen2", "Qwen2Config");
+    family.traits = trait::query_bias;
+    family.defaults = {.kv_heads = 32, .max_position = 32'768};
+    family.refine = slide_upper_layers;
+    return family;
+}
+
+Family qwen3() {
+    Family family = common("qwen3", "Qwen3Config");
+    family.traits = trait::head_norm;
+    family.defaults = {.kv_heads = 32, .head_dim = 128, .max_position = 32'768};
+    family.switches = {kAttentionSwitch};
+    family.refine = slide_upper_layers;
+    return family;
+}
+
+Family granite() {
+    Family family = common("granite", "GraniteConfig");
+    family.switches = {kAttentionSwitch, kMlpSwitch};
+    return family;
+}
+
+Family smollm3() {
+    Family family = common("smollm3", "SmolLM3Config");
+    family.defaults = {.kv_heads = 4, .max_position = 32'768, .tied = true, .rope_theta = 2e6};
+    family.switches = {kAttentionSwitch, kMlpSwitch};
+    family.refine = windows_of_smollm3;
+    return family;
+}
+
+Family minicpm() {
+    Family family = common("minicpm", "MiniCPMConfig");
+    family.defaults = {.tied = true};
+    family.switches = {kAttentionSwitch};
+    return family;
+}
+
+// The first InternLM: one key for the biases of all four projections.
+Family internlm() {
+    Family family = common("internlm", "InternLMConfig");
+    family.switches = {{kAttentionBias, "bias", true}};
+    return family;
+}
 }  // namespace
 
 std::vector<Family> llama_families() {
-    const Family base{.before = kTokenTable, .layer = kLayer, .after = kNormAndHead};
-    Family llama = base, mistral = base, qwen2 = base, qwen3 = base;
-
-    llama.model_type = "llama", llama.config_class = "LlamaConfig";
-    llama.switches = {{trait::query_bias | trait::output_bias, "attention_bias", false},
-                      {trait::mlp_bias, "mlp_bias", false}};
-
-    mistral.model_type = "mistral", mistral.config_class = "MistralConfig";
-    mistral.defaults = {.kv_heads = 8, .max_position = 131'072};
-    mistral.refine = windows_of_mistral;
-
-    qwen2.model_type = "qwen2", qwen2.config_class = "Qwen2Config";
-    qwen2.traits = trait::query_bias;  // though no key says so
-    qwen2.defaults = {.kv_heads = 32, .max_position = 32'768};
-    qwen2.refine = slide_upper_layers;
-
-    qwen3.model_type = "qwen3", qwen3.config_class = "Qwen3Config";
-    qwen3.traits = trait::head_norm;
-    qwen3.defaults = {.kv_heads = 32, .head_dim = 128, .max_position = 32'768};
-    qwen3.switches = {{trait::query_bias | trait::output_bias, "attention_bias", false}};
-    qwen3.refine = slide_upper_layers;
-
-    return {llama, mistral, qwen2, qwen3};
+    return {llama(), mistral(), qwen2(), qwen3(), granite(), smollm3(), minicpm(), internlm()};
 }
 
 }  // namespace wirewise

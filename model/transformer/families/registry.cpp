@@ -9,10 +9,14 @@ namespace wirewise {
 namespace {
 std::vector<Family> gathered() {
     std::vector<Family> all;
-    for (auto group : {llama_families}) std::ranges::move(group(), std::back_inserter(all));
+    for (auto group : {llama_families, gemma_families, norm_families, fused_families, biased_families,
+                       gpt_families, open_families, mixture_families, deepseek_families})
+        std::ranges::move(group(), std::back_inserter(all));
     return all;
 }
 }  // namespace
+
+std::string class_default(const Family& family) { return std::string(family.config_class) + " default"; }
 
 const std::vector<Family>& all_families() {
     static const std::vector<Family> all = gathered();
