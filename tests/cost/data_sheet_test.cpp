@@ -31,7 +31,7 @@ const GpuModel kH200 = gpu("h200-sxm", 9.0, 989, 4.8, 132);
 double teraflops(const Kernel& kernel, const GpuModel& model, double share) {
     const CostProfile profile = profile_from_data_sheet(model);
     const double factor = std::holds_alternative<Gemm>(kernel) ? power_factor(share, profile.power) : 1;
-    return flops_of(kernel) / (kernel_time(kernel, profile) * factor) * 1e-12;
+    return (flops_of(kernel) / (kernel_time(kernel, profile) * factor)).value() * 1e-12;
 }
 const Gemm large_gemm{.m = 8192, .n = 8192, .k = 8192};
 
