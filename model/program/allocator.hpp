@@ -26,12 +26,15 @@ class Allocator {
     virtual Bytes reserved() const = 0;   // held from the driver
 };
 
-// Our own runtime: persistent buffers and each stream's transients have a region of their own; inside a
-// region best fit, aligned to 512 bytes, freed neighbours merge. A region is as large as the highest offset
-// ever used in it; reserved is the sum. Region 0 is the persistent one, region 1 + stream that stream's. Why
-// regions: memory freed under FreeRule::after_join is safe for later work of its home stream only.
+// Our own runtime: each stream's persistent and transient buffers have a region of their own; inside a region
+// best fit, aligned to 512 bytes, freed neighbours merge. A region is as large as the highest offset ever
+// used in it; reserved is the sum. Why regions: memory freed under FreeRule::after_join is safe for later
+// work of its home stream only.
 constexpr std::uint32_t arena_region(StreamId pool, Lifetime lifetime) {
-    return lifetime == Lifetime::persistent ? 0 : static_cast<std::uint32_t>(pool) + 1;
+    return 2 * static_cast<std::uint32_t>(pool) + (lifetime == Lifetime::transient ? 1 : 0);
+}
+constexpr Lifetime lifetime_of(std::uint32_t arena_region) {
+    return arena_region % 2 == 1 ? Lifetime::transient : Lifetime::persistent;
 }
 std::unique_ptr<Allocator> make_arena();
 

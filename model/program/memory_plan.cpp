@@ -1,6 +1,7 @@
 #include "model/program/memory_plan.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/program/walk.hpp"
 
@@ -10,18 +11,16 @@ namespace {
 
 using Placements = std::vector<Placement>;  // of one program
 
-std::vector<MemoryPlan::Region> lay_out(const std::vector<Placements>& programs) {
-    std::vector<MemoryPlan::Region> regions;
+// The size of each region: the highest end of a block in it.
+std::vector<Bytes> region_sizes(const std::vector<Placements>& programs) {
+    std::vector<Bytes> sizes;
     for (const Placements& places : programs)
         for (const Placement& place : places) {
             if (place.bytes == Bytes(0)) continue;
-            if (place.region >= regions.size()) regions.resize(place.region + 1);
-            Bytes& size = regions[place.region].bytes;
-            size = std::max(size, Bytes(place.address) + place.bytes);
+            if (place.region >= sizes.size()) sizes.resize(place.region + 1);
+            sizes[place.region] = std::max(sizes[place.region], Bytes(place.address) + place.bytes);
         }
-    for (std::size_t i = 1; i < regions.size(); ++i)
-        regions[i].offset = regions[i - 1].offset + regions[i - 1].bytes;
-    return regions;
+    return sizes;
 }
 
 }  // namespace
@@ -32,14 +31,22 @@ MemoryPlan plan_memory(std::span<const StepProgram* const> programs) {
     for (std::size_t i = 0; i < programs.size(); ++i) walk.run(*programs[i], {.placements = &placements[i]});
 
     MemoryPlan plan;
-    plan.regions = lay_out(placements);
-    if (!plan.regions.empty()) plan.bytes = plan.regions.back().offset + plan.regions.back().bytes;
+    const std::vector<Bytes> sizes = region_sizes(placements);
+    std::vector<Bytes> starts(sizes.size());
+    const auto lay_out = [&](Lifetime lifetime) {
+        for (std::uint32_t region = 0; region < sizes.size(); ++region)
+            if (lifetime_of(region) == lifetime)
+                starts[region] = std::exchange(plan.bytes, plan.bytes + sizes[region]);
+    };
+    lay_out(Lifetime::persistent);
+    plan.persistent_bytes = plan.bytes;
+    lay_out(Lifetime::transient);
     ensure(plan.bytes == walk.reserved(), "bytes planned equal bytes reserved");
+
     for (const Placements& places : placements) {
         auto& offsets = plan.offsets.emplace_back();
         for (const Placement& place : places)
-            offsets.push_back(
-                place.bytes == Bytes(0) ? -1 : plan.regions[place.region].offset.count() + place.address);
+            offsets.push_back(place.bytes == Bytes(0) ? -1 : starts[place.region].count() + place.address);
     }
     return plan;
 }

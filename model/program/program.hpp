@@ -169,6 +169,7 @@ enum class FreeRule : std::uint8_t {
     at_last_use,  // as soon as the host drops the last reference (PyTorch: the caching allocator's rule)
 };
 
+// A program starts on an idle device and ends with an idle one: what ran before it is done.
 struct StepProgram {
     Phase phase = Phase::steady_step;
     FreeRule free_rule = FreeRule::after_join;

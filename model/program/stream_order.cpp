@@ -7,7 +7,8 @@ namespace wirewise {
 StreamOrder::StreamOrder(const StepProgram& program)
     : streams_(program.streams.size()),
       clocks_(streams_ * streams_, 0),
-      events_(streams_ * program.event_count, 0) {}
+      events_(streams_ * program.event_count, 0),
+      communicators_(streams_ * kAxisCount, 0) {}
 
 bool StreamOrder::learn(Point* clock, const Point* news) const {
     bool learnt = false;
@@ -24,6 +25,13 @@ bool StreamOrder::wait_on_host(StreamId stream) {
     return learnt;
 }
 
+bool StreamOrder::take_turn(const Collective& call, Point* clock) {
+    Point* communicator = &communicators_[static_cast<std::size_t>(call.axis) * streams_];
+    const bool learnt = learn(clock, communicator);
+    std::copy_n(clock, streams_, communicator);
+    return learnt;
+}
+
 bool StreamOrder::advance(const Op& op, std::size_t index) {
     if (std::holds_alternative<Allocate>(op.payload) || std::holds_alternative<Release>(op.payload))
         return false;
@@ -35,6 +43,7 @@ bool StreamOrder::advance(const Op& op, std::size_t index) {
     }
     if (const auto* wait = std::get_if<Wait>(&op.payload))
         return learn(clock, &events_[index_of(wait->event) * streams_]);
+    if (const auto* call = std::get_if<Collective>(&op.payload)) return take_turn(*call, clock);
     const auto* work = std::get_if<HostWork>(&op.payload);
     return work != nullptr && work->kind == HostWorkKind::synchronize && wait_on_host(op.stream);
 }

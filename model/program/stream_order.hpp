@@ -1,6 +1,7 @@
 // What is known to have finished when: vector clocks over a program's streams, advanced op by op in issue
 // order. Issue order on the host orders nothing between streams; an event wait does, and so does the host
-// waiting for a stream.
+// waiting for a stream. Collectives of one axis share a communicator, which runs them in issue order whatever
+// their streams are (NCCL chains the launches of a communicator), so each also follows the one before it.
 #pragma once
 
 #include <vector>
@@ -32,10 +33,13 @@ class StreamOrder {
     Point* clock_of(StreamId stream) { return &clocks_[index_of(stream) * streams_]; }
     bool learn(Point* clock, const Point* news) const;
     bool wait_on_host(StreamId stream);
+    bool take_turn(const Collective& call, Point* clock);
 
     std::size_t streams_;
     std::vector<Point> clocks_;  // stream x stream
     std::vector<Point> events_;  // event x stream
+    std::vector<Point>
+        communicators_;  // axis x stream: what the axis's last collective followed, itself included
 };
 
 }  // namespace wirewise

@@ -11,17 +11,9 @@ namespace wirewise {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> kFaultKinds{"read_before_write",
-                                                       "unordered_conflict",
-                                                       "wait_before_record",
-                                                       "freed_early",
-                                                       "used_after_release",
-                                                       "double_update",
-                                                       "missing_update",
-                                                       "operand_out_of_range",
-                                                       "unknown_id",
-                                                       "collective_mismatch",
-                                                       "overlapping_collectives_unordered"};
+constexpr std::array<std::string_view, 10> kFaultKinds{
+    "read_before_write", "unordered_conflict", "wait_before_record",   "freed_early", "used_after_release",
+    "double_update",     "missing_update",     "operand_out_of_range", "unknown_id",  "collective_mismatch"};
 
 }  // namespace
 
@@ -57,14 +49,12 @@ std::vector<Fault> verify(const StepProgram& program) {
 
     StreamOrder order(program);
     EventCheck events(program);
-    CollectiveOrderCheck collectives;
     AccessCheck accesses(program);
     UpdateCheck updates(program);
     MemoryCheck memory(program);
     for (std::size_t i = 0; i < program.ops.size(); ++i) {
         order.advance(program.ops[i], i);
         events.visit(program.ops[i], i, notes);
-        collectives.visit(program, i, order, notes);
         accesses.visit(i, order, notes);
         updates.visit(i, notes);
         memory.visit(i, order, notes);

@@ -9,17 +9,16 @@
 namespace wirewise {
 
 enum class FaultKind : std::uint8_t {
-    read_before_write,                  // a transient was read although nothing wrote those bytes
-    unordered_conflict,                 // two streams touch the same bytes, one writing, with no wait between
-    wait_before_record,                 // a wait on an event that no earlier op records
-    freed_early,                        // memory returns to its pool while another stream may still use it
-    used_after_release,                 // an op names a buffer the runtime has let go
-    double_update,                      // a parameter's bytes are updated twice in a step
-    missing_update,                     // a trained parameter is never updated
-    operand_out_of_range,               // an operand's bytes leave its buffer
-    unknown_id,                         // an id that names nothing
-    collective_mismatch,                // members of a group would issue different collectives
-    overlapping_collectives_unordered,  // one communicator's collectives on two streams without order
+    read_before_write,     // a transient was read although nothing wrote those bytes
+    unordered_conflict,    // two streams touch the same bytes, one writing, with no wait between
+    wait_before_record,    // a wait on an event that no earlier op records
+    freed_early,           // memory returns to its pool while another stream may still use it
+    used_after_release,    // an op names a buffer the runtime has let go
+    double_update,         // a parameter's bytes are updated twice in a step
+    missing_update,        // a trained parameter is never updated
+    operand_out_of_range,  // an operand's bytes leave its buffer
+    unknown_id,            // an id that names nothing
+    collective_mismatch,   // members of a group would issue different collectives
 };
 std::string_view name_of(FaultKind kind);
 

@@ -51,16 +51,7 @@ class EventCheck {
     std::vector<bool> recorded_;
 };
 
-// One communicator's collectives are issued on one stream, or ordered by waits: else ranks may start them in
-// different orders and deadlock.
-class CollectiveOrderCheck {
-  public:
-    void visit(const StepProgram& program, std::size_t index, const StreamOrder& order, FaultNotes& notes);
-
-  private:
-    static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-    std::array<std::size_t, kAxisCount> last_{kNone, kNone, kNone};
-};
+;
 
 // Bytes are written before they are read, conflicting accesses are ordered, and released buffers stay
 // untouched.

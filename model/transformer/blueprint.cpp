@@ -56,9 +56,11 @@ std::int64_t kv_heads_of(ConfigKeys& keys, const Family& family, std::int64_t he
         constant ? keys.integer_or(names, family.defaults.kv_heads, class_default(family), kHeads)
                  : keys.integer_or(names, heads, "num_attention_heads", kHeads);
     if (heads % kv_heads != 0)
-        keys.refuse(names.front(),
-                    fmt::format("is {}, which does not divide the {} attention heads", kv_heads, heads),
-                    "write a divisor of the heads, or null for as many");
+        keys.refuse(
+            names.front(),
+            fmt::format("{} {}, which does not divide the {} attention heads",
+                        keys.value(names) ? "is" : "is missing, and the class assumes", kv_heads, heads),
+            "write a divisor of the heads, or null for as many");
     return kv_heads;
 }
 

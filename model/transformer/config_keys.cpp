@@ -157,6 +157,11 @@ void ConfigKeys::refuse(std::string_view name, std::string problem, std::string 
     throw InputError(place_ + "/" + std::string(name), std::move(problem), std::move(remedy));
 }
 
+void ConfigKeys::absorb(std::string_view name, const ConfigKeys& nested) {
+    for (const auto& entry : nested.defaulted_)
+        note_default(std::string(name) + "." + entry.key, entry.value, entry.from);
+}
+
 std::optional<ConfigKeys> ConfigKeys::inside(std::string_view name) const {
     const json* here = value({name});
     if (!here) return std::nullopt;

@@ -55,6 +55,9 @@ class ConfigKeys {
     // The object under this key as keys of its own; its defaults join these.
     std::optional<ConfigKeys> inside(std::string_view name) const;
 
+    // Takes over what a nested object's keys fell back to, under "name.key".
+    void absorb(std::string_view name, const ConfigKeys& nested);
+
     const std::vector<DefaultedKey>& defaulted() const { return defaulted_; }
     const std::string& place() const { return place_; }
 

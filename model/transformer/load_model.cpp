@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -19,20 +20,17 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 namespace {
-constexpr std::size_t kLargestConfig = std::size_t{8} << 20;  // real ones are a few kilobytes
+constexpr std::uintmax_t kLargestConfig = 8 << 20;  // real ones are a few kilobytes
 
 std::string read_file(const fs::path& path) {
     if (!fs::is_regular_file(path))
         throw InputError(path.string(), "is not a regular file", "give a config.json");
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw InputError(path.string(), "cannot be read", "check its permissions");
-    std::string text(kLargestConfig + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    if (text.size() > kLargestConfig)
+    if (fs::file_size(path) > kLargestConfig)
         throw InputError(path.string(), "is larger than 8 MiB: no config.json",
                          "give the model's config.json");
-    return text;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw InputError(path.string(), "cannot be read", "check its permissions");
+    return {std::istreambuf_iterator<char>(file), {}};
 }
 
 fs::path config_file(const fs::path& path) {

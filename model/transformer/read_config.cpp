@@ -50,6 +50,7 @@ std::string model_type_of(const json& object, const std::string& place) {
 
 std::string near_families(std::string_view model_type) {
     std::vector<std::string> near;
+    if (model_type.size() < 3) return {};
     for (const auto& family : all_families())
         if (family.model_type.starts_with(model_type.substr(0, 3))) near.emplace_back(family.model_type);
     return near.empty() ? std::string() : fmt::format(" (near: {})", fmt::join(near, ", "));
@@ -65,17 +66,34 @@ const Family& family_of(const std::string& model_type, const std::string& place)
                                                     near_families(model_type)));
 }
 
-void refuse_other_architectures(const json& object, const std::string& place) {
-    for (const auto& [key, why] : kForbidden)
-        if (object.contains(key) && !object.at(std::string(key)).is_null())
+bool above_one(const json& value) { return value.is_number_integer() && value.get<std::int64_t>() > 1; }
+
+// Keys of another architecture than model_type says: sizing either would be a guess.
+void refuse_contradictions(const json& object, const Family& family, const std::string& place) {
+    for (const auto* key : {"num_local_experts", "num_experts", "n_routed_experts"})
+        if (!family.mixture && object.contains(key) && above_one(object.at(key)))
+            not_modelled(fmt::format("{}/{}", place, key),
+                         fmt::format("names experts, but \"{}\" has none", family.model_type));
+    const bool latent = object.contains("kv_lora_rank") && !object.at("kv_lora_rank").is_null();
+    if (latent && family.head_dimension != HeadDimension::latent)
+        not_modelled(place + "/kv_lora_rank",
+                     fmt::format("is of latent attention, which \"{}\" does not have", family.model_type));
+}
+
+void refuse_other_architectures(const json& object, const Family& family, const std::string& place) {
+    for (const auto& [key, why] : kForbidden) {
+        const auto found = object.find(key);
+        if (found != object.end() && !found->is_null())
             not_modelled(fmt::format("{}/{}", place, key), fmt::format("this key {}: not modelled", why));
+    }
     if (object.value("is_encoder_decoder", json(false)) == true)
         not_modelled(place + "/is_encoder_decoder", "an encoder-decoder is not modelled");
+    refuse_contradictions(object, family, place);
 }
 
 Transformer read_text_part(const json& object, const json* outer, const std::string& place) {
     const Family& family = family_of(model_type_of(object, place), place);
-    refuse_other_architectures(object, place);
+    refuse_other_architectures(object, family, place);
     ConfigKeys keys(object, place, outer);
     Blueprint blueprint = read_blueprint(family, keys);
     Transformer model = build(std::move(blueprint));

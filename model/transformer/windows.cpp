@@ -31,6 +31,16 @@ std::optional<std::vector<bool>> layer_types(const ConfigKeys& keys, std::size_t
     }
     return slides;
 }
+// An integer n, or letters: "LLLG" is 4 (local, local, local, global).
+std::int64_t pattern_of(ConfigKeys& keys, const Blueprint& blueprint, const Spellings& names,
+                        std::int64_t fallback) {
+    const std::string letters = keys.outer_text(names.front());
+    if (letters.empty()) return keys.integer_or(names, fallback, class_default(blueprint));
+    if (letters.find_first_not_of('L') != letters.size() - 1 || letters.back() != 'G')
+        keys.refuse(names.front(), "is not a pattern that is modelled",
+                    "write an integer or letters such as LLLG");
+    return static_cast<std::int64_t>(letters.size());
+}
 }  // namespace
 
 void slide_every_layer(ConfigKeys& keys, Blueprint& blueprint, std::int64_t fallback) {
@@ -48,15 +58,14 @@ void slide_some_layers(ConfigKeys& keys, Blueprint& blueprint, std::int64_t fall
 
 void slide_upper_layers(ConfigKeys& keys, Blueprint& blueprint) {
     const bool on = keys.flag_or("use_sliding_window", false, class_default(blueprint));
-    if (!on) return slide_some_layers(keys, blueprint, 0, [](std::int64_t) { return false; });
+    if (!on) return;  // then neither sliding_window nor layer_types makes a layer slide
     const auto from = keys.integer_or({"max_window_layers"}, 28, class_default(blueprint), {0, kWindow.high});
     slide_some_layers(keys, blueprint, 4096, [from](std::int64_t index) { return index >= from; });
 }
 
 void slide_by_pattern(ConfigKeys& keys, Blueprint& blueprint, std::int64_t window, const Spellings& names,
                       std::int64_t pattern) {
-    const bool listed = keys.has("layer_types");
-    const auto every = listed ? pattern : keys.integer_or(names, pattern, class_default(blueprint));
+    const auto every = keys.has("layer_types") ? pattern : pattern_of(keys, blueprint, names, pattern);
     slide_some_layers(keys, blueprint, window,
                       [every](std::int64_t index) { return (index + 1) % every != 0; });
 }

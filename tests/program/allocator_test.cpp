@@ -115,6 +115,15 @@ TEST(Arena, ExtendsAFreeTail) {
     EXPECT_EQ(arena->allocated(), 4096_B);
 }
 
+TEST(Arena, ExtendsTheRestOfASplitTail) {
+    const auto arena = make_arena();
+    take(*arena, 512_B);
+    arena->free(take(*arena, 4096_B));
+    const Block front = take(*arena, 1024_B);
+    EXPECT_EQ(take(*arena, 8192_B).address, front.address + 1024);
+    EXPECT_EQ(arena->reserved(), 512_B + 1024_B + 8192_B);
+}
+
 TEST(Arena, KeepsPersistentBuffersAndStreamsApart) {
     const auto arena = make_arena();
     arena->free(take(*arena, 1024_B));

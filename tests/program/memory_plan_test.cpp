@@ -12,10 +12,10 @@ TEST(MemoryPlan, PutsPersistentBuffersFirstAndTheSameInAllPrograms) {
     const StepProgram first = testing::tiny_step(), second = testing::tiny_step();
     const StepProgram* programs[] = {&first, &second};
     const MemoryPlan plan = plan_memory(programs);
-    EXPECT_EQ(plan.persistent_bytes(), Bytes(4096 + 4096 + 16384 + 1024));
-    EXPECT_EQ(plan.bytes, plan.persistent_bytes() + Bytes(2048));
+    EXPECT_EQ(plan.persistent_bytes, Bytes(4096 + 4096 + 16384 + 1024));
+    EXPECT_EQ(plan.bytes, plan.persistent_bytes + Bytes(2048));
     EXPECT_EQ(plan.offsets[0], plan.offsets[1]);
-    EXPECT_EQ(plan.offsets[0][4], plan.persistent_bytes().count());  // the only transient
+    EXPECT_EQ(plan.offsets[0][4], plan.persistent_bytes.count());  // the only transient
 }
 
 TEST(MemoryPlan, BytesEqualTheWalksReserved) {
@@ -29,7 +29,7 @@ TEST(MemoryPlan, OfNothingIsEmpty) {
     EXPECT_EQ(plan_memory({}).bytes, Bytes(0));
     const StepProgram empty;
     const StepProgram* programs[] = {&empty};
-    EXPECT_EQ(plan_memory(programs).persistent_bytes(), Bytes(0));
+    EXPECT_EQ(plan_memory(programs).persistent_bytes, Bytes(0));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "model/program/byte_ranges.hpp"
 #include "tests/program/tiny_program.hpp"
 
 namespace wirewise {
@@ -160,15 +161,6 @@ const Planted kPlanted[] = {
          append(p, Release{}, {{BufferId{3}, Access::read}});
      },
      FaultKind::used_after_release, 9, "op 8 released"},
-    {"collectives of one axis on two streams",
-     [](StepProgram& p) {
-         append(p, Collective{CollectiveKind::all_reduce, Axis::world, DType::bf16, Bytes(1024)},
-                {{BufferId{3}, Access::update, false, Bytes(0), Bytes(1024)}}, 1);
-         append(p, Collective{CollectiveKind::all_reduce, Axis::world, DType::bf16, Bytes(16384)},
-                {{BufferId{2}, Access::update, false, Bytes(0), Bytes(16384)}}, 0);
-         p.ops[8].name.text = "unordered";
-     },
-     FaultKind::overlapping_collectives_unordered, 9, "without waiting for op 8 on stream wire"},
 };
 
 class VerifyPlanted : public ::testing::TestWithParam<Planted> {};
@@ -239,6 +231,55 @@ TEST(Verify, FindsReuseAcrossStreams) {
         else
             EXPECT_TRUE(all_are(faults, FaultKind::freed_early)) << text_of(faults);
     }
+}
+
+TEST(Verify, FindsAWriteThatOvertakesAReadElsewhere) {
+    for (const bool joined : {true, false}) {
+        ProgramBuilder b(Phase::evaluation);
+        const StreamId compute = b.stream("compute", StreamKind::compute),
+                       copy = b.stream("copy", StreamKind::copy);
+        const BufferId x = b.persistent("x", Bytes(1024), DType::bf16, Role::activation, compute);
+        b.copy(copy, "save", {MemorySpace::device, MemorySpace::host, Bytes(1024)},
+               {b.read(x, Bytes(512), Bytes(512))});
+        b.compute(compute, "other half", Pointwise{}, {b.write(x, Bytes(0), Bytes(512))});
+        if (joined) b.join(compute, copy);
+        b.compute(compute, "overwrite", Pointwise{}, {b.write(x)});
+        const auto faults = verify(std::move(b).finish());
+        if (joined) {
+            EXPECT_EQ(text_of(faults), "");
+        } else {
+            ASSERT_TRUE(all_are(faults, FaultKind::unordered_conflict)) << text_of(faults);
+            EXPECT_NE(faults[0].text.find("overwrite) writes b0"), std::string::npos) << text_of(faults);
+        }
+    }
+}
+
+TEST(ByteSet, TellsOverlapsAndCovers) {
+    ByteSet set;
+    EXPECT_FALSE(set.add(0, 10));
+    EXPECT_FALSE(set.add(20, 30));
+    EXPECT_FALSE(set.add(10, 20));  // touches both
+    EXPECT_TRUE(set.covers(0, 30));
+    EXPECT_FALSE(set.covers(0, 31));
+    EXPECT_TRUE(set.add(29, 40));
+    EXPECT_FALSE(set.add(50, 50));
+    EXPECT_TRUE(set.covers(7, 7));
+}
+
+TEST(Occupancy, HandsOutWhoLayThereAndKeepsTheRest) {
+    Occupancy left;
+    left.leave(0, 0, 100, 1);
+    left.leave(0, 100, 200, 2);
+    left.leave(1, 0, 200, 3);
+    const auto met = [&](std::int64_t begin, std::int64_t end) {
+        std::vector<std::uint32_t> buffers;
+        left.take(0, begin, end, [&](std::uint32_t buffer) { buffers.push_back(buffer); });
+        return buffers;
+    };
+    EXPECT_EQ(met(20, 40), (std::vector<std::uint32_t>{1}));
+    EXPECT_EQ(met(20, 40), (std::vector<std::uint32_t>{}));
+    EXPECT_EQ(met(0, 120), (std::vector<std::uint32_t>{1, 1, 2}));
+    EXPECT_EQ(met(0, 300), (std::vector<std::uint32_t>{2}));
 }
 
 TEST(Verify, HostSynchronisationOrdersStreams) {

@@ -55,7 +55,10 @@ bool Gradients::synchronizes() const {
 bool Gradients::accumulates() const { return whole_ && context_.emission.micro_batch > 0; }
 
 void Gradients::open(Unit unit) {
-    if (whole_) return;
+    if (whole_) {
+        if (ready_[index(unit)]) context_.build().wait(context_.streams.compute, *ready_[index(unit)]);
+        return;
+    }
     const std::size_t kind = context_.layout.class_of(unit);
     const std::size_t chosen = class_slots_[kind][next_slot_[kind]++ % class_slots_[kind].size()];
     open_slot_[index(unit)] = chosen;

@@ -37,18 +37,32 @@ constexpr auto kGlmLayer = joined(
     kQueryKeyValue, std::array{linear("self_attn.o_proj", Use::attention_output, W::hidden, W::output)},
     kNormPerHead, kGatedMlp, kStacks, kRouter, kShared, kTwoNorms);
 
-// Dense layers first, then each moe_layer_freq-th routes; n_shared_experts are one MLP of their joint width.
-void read_fine_grained(ConfigKeys& keys, Blueprint& blueprint, std::int64_t first_dense) {
+// What the configuration classes assume.
+struct FineGrained {
+    std::int64_t first_dense, shared_experts;
+    bool correction;  // the router has a correction bias, which transformers keeps as a buffer
+};
+
+// Null means no shared expert; several are one MLP of their joint width.
+std::int64_t shared_width(ConfigKeys& keys, const Blueprint& blueprint, std::int64_t fallback) {
+    if (keys.is_null({"n_shared_experts"})) return 0;
+    const auto count = keys.integer_or({"n_shared_experts"}, fallback, class_default(blueprint), {0, 1024});
+    return count * blueprint.expert.intermediate;
+}
+
+// Dense layers first, then each moe_layer_freq-th routes.
+void read_fine_grained(ConfigKeys& keys, Blueprint& blueprint, FineGrained assumed) {
     read_experts(keys, blueprint, {.experts = {"n_routed_experts", "num_local_experts"}});
-    const auto dense =
-        keys.integer_or({"first_k_dense_replace"}, first_dense, class_default(blueprint), {0, 10'000});
+    const auto dense = keys.integer_or({"first_k_dense_replace"}, assumed.first_dense,
+                                       class_default(blueprint), {0, 10'000});
     const auto step = keys.integer_or({"moe_layer_freq"}, 1, "every layer");
     route_layers(blueprint, [&](std::int64_t index) { return index >= dense && index % step == 0; });
-    const auto shared = keys.optional_integer({"n_shared_experts"}, {0, 1024}).value_or(0);
-    blueprint.expert.shared_intermediate = shared * blueprint.expert.intermediate;
+    blueprint.expert.shared_intermediate = shared_width(keys, blueprint, assumed.shared_experts);
+    auto& notes = blueprint.model.notes;
     if (keys.has("num_nextn_predict_layers"))
-        blueprint.model.notes.push_back(
-            "next-token-prediction layers (num_nextn_predict_layers) are not counted");
+        notes.push_back("next-token-prediction layers (num_nextn_predict_layers) are not counted");
+    if (assumed.correction)
+        notes.push_back("the routers' e_score_correction_bias is a buffer, not a parameter: not counted");
 }
 
 // The published files say null or nothing where q is not compressed.
@@ -77,24 +91,24 @@ void read_latent_attention(ConfigKeys& keys, Blueprint& blueprint) {
     read_query_rank(keys, blueprint);
 }
 
-Family deepseek(std::string_view model_type, std::string_view config_class, std::int64_t first_dense) {
+Family deepseek(std::string_view model_type, std::string_view config_class, FineGrained assumed) {
     Family family{.model_type = model_type, .config_class = config_class};
     family.spelling.kv_heads = {};
     family.head_dimension = HeadDimension::latent;
     family.mixture = true;
     family.switches = {{kAttentionBias, "attention_bias", false}};
     family.before = kTokenTable, family.layer = kDeepseekLayer, family.after = kNormAndHead;
-    family.refine = [first_dense](ConfigKeys& keys, Blueprint& blueprint) {
+    family.refine = [assumed](ConfigKeys& keys, Blueprint& blueprint) {
         read_latent_attention(keys, blueprint);
-        read_fine_grained(keys, blueprint, first_dense);
+        read_fine_grained(keys, blueprint, assumed);
     };
     return family;
 }
 
-Family deepseek_v2() { return deepseek("deepseek_v2", "DeepseekV2Config", 0); }
+Family deepseek_v2() { return deepseek("deepseek_v2", "DeepseekV2Config", {0, 2, false}); }
 
 Family deepseek_v3() {
-    Family family = deepseek("deepseek_v3", "DeepseekV3Config", 3);
+    Family family = deepseek("deepseek_v3", "DeepseekV3Config", {3, 1, true});
     family.defaults.max_position = 4096;
     return family;
 }
@@ -114,7 +128,7 @@ Family glm4_moe() {
     family.before = kTokenTable, family.layer = kGlmLayer, family.after = kNormAndHead;
     family.refine = [](ConfigKeys& keys, Blueprint& blueprint) {
         rotate_part(keys, blueprint, {"partial_rotary_factor"}, 0.5);
-        read_fine_grained(keys, blueprint, 1);
+        read_fine_grained(keys, blueprint, {1, 1, true});
     };
     return family;
 }

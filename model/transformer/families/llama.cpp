@@ -1,6 +1,5 @@
 // The common form: separate q, k, v, o; a gated MLP; RMS norms before both halves.
 
-
 #include "model/transformer/families/families.hpp"
 #include "model/transformer/rope.hpp"
 #include "model/transformer/windows.hpp"

@@ -230,6 +230,8 @@ void refine_minimax(ConfigKeys& keys, Blueprint& blueprint) {
     if (keys.optional_integer({"shared_intermediate_size"}, {0, 1 << 24}).value_or(0) > 0)
         keys.refuse("shared_intermediate_size", "is not 0: shared experts are not modelled for this family",
                     "write 0");
+    blueprint.model.notes.push_back(
+        "the routers' e_score_correction_bias is a buffer, not a parameter: not counted");
     if (keys.has("use_mtp"))
         blueprint.model.notes.push_back("the multi-token-prediction modules are not counted");
 }

@@ -132,12 +132,14 @@ void refine_mpt(ConfigKeys& keys, Blueprint& blueprint) {
         keys.refuse("no_bias", "is false: transformers' MPT has no biases", "write true");
     auto attention = keys.inside("attn_config");
     if (!attention) return;
-    if (attention->text_or({"attn_type"}, "multihead_attention", "") != "multihead_attention")
+    if (attention->text_or({"attn_type"}, "multihead_attention", "MptAttentionConfig default") !=
+        "multihead_attention")
         attention->refuse("attn_type", "is not multihead_attention", "only that is modelled");
-    if (!attention->flag_or("alibi", true, ""))
+    if (!attention->flag_or("alibi", true, "MptAttentionConfig default"))
         attention->refuse("alibi", "is false: learned positions are not modelled for MPT", "write true");
-    if (attention->flag_or("qk_ln", false, ""))
+    if (attention->flag_or("qk_ln", false, "MptAttentionConfig default"))
         attention->refuse("qk_ln", "is true: not modelled for MPT", "write false");
+    keys.absorb("attn_config", *attention);
 }
 
 Family mpt() {

@@ -1,0 +1,128 @@
+#include "model/topology/import.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "model/topology/built_in.hpp"
+#include "model/topology/machine_json.hpp"
+#include "model/topology/smi/import_text.hpp"
+#include "model/topology/xml/nccl_xml.hpp"
+#include "model/units/error.hpp"
+#include "model/units/near.hpp"
+
+namespace wirewise {
+namespace {
+
+std::size_t first_sign(std::string_view text) {
+    const std::size_t mark = text.starts_with("\xef\xbb\xbf") ? 3 : 0;
+    return std::min(text.find_first_not_of(" \t\r\n", mark), text.size());
+}
+
+ImportResult import_json(std::string_view text, const ImportHints& hints) {
+    ImportResult result;
+    result.kind = "wirewise machine JSON";
+    try {
+        result.machine = machine_from_json_text(text, hints.name);
+        result.facts = facts_of(*result.machine);
+        result.verdict = Verdict::ok;
+    } catch (const InputError& error) {
+        result.warnings.emplace_back(error.what());
+    }
+    return result;
+}
+
+std::string read_file(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (!file) throw InputError(path.string(), "cannot be read", "name a readable file");
+    return text.str();
+}
+
+[[noreturn]] void refuse_unknown(std::string_view what) {
+    throw InputError(std::string(what), "there is no such file and no such built-in machine",
+                     fmt::format("near it: {}", fmt::join(near_names(what, built_in_machine_names()), ", ")));
+}
+
+constexpr std::uintmax_t kLargestFile = 64 << 20;  // the largest real topology file is below 1 MB
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) {
+    constexpr std::string_view names[] = {"ok", "ok_with_repair", "incomplete", "reject"};
+    return names[static_cast<std::size_t>(verdict)];
+}
+
+ImportResult import_machine(std::string_view text, const ImportHints& hints) {
+    const std::size_t at = first_sign(text);
+    if (at < text.size() && text[at] == '{') return import_json(text.substr(at), hints);
+    if (at < text.size() && text[at] == '<' && !smi::holds_matrix(text))
+        return import_nccl_xml(text.substr(at), hints);
+    return smi::import_text(text, hints);
+}
+
+Machine load_machine(std::string_view what, const ImportHints& hints, std::vector<std::string>& notes) {
+    if (auto built_in = built_in_machine(what)) return std::move(*built_in);
+    const std::filesystem::path path(what);
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error))
+        throw InputError(std::string(what), "is a folder", "name a file in it");
+    if (!std::filesystem::exists(path, error)) refuse_unknown(what);
+    if (std::filesystem::is_regular_file(path, error) &&
+        std::filesystem::file_size(path, error) > kLargestFile)
+        throw InputError(std::string(what), "is larger than 64 MiB", "name a machine file");
+    ImportHints named = hints;
+    named.name = std::string(what);
+    return machine_of(import_machine(read_file(path), named), what, notes);
+}
+
+Machine machine_of(ImportResult result, std::string_view place, std::vector<std::string>& notes) {
+    for (const auto* list : {&result.repairs, &result.warnings})
+        notes.insert(notes.end(), list->begin(), list->end());
+    if (result.machine) {
+        for (const std::string& missing : result.missing) notes.push_back("missing: " + missing);
+        return std::move(*result.machine);
+    }
+    std::vector<std::string> why = result.verdict == Verdict::incomplete ? result.missing : result.warnings;
+    if (why.empty()) why = result.warnings;
+    if (result.verdict == Verdict::incomplete)
+        throw InputError(std::string(place),
+                         fmt::format("{} is incomplete, missing: {}", result.kind, fmt::join(why, "; ")),
+                         "paste all of it");
+    throw InputError(std::string(place), fmt::format("{}", fmt::join(why, "; ")),
+                     "give nvidia-smi topo -m text, an NCCL topology XML, or a wirewise machine");
+}
+
+TopologyFacts facts_of(const Machine& machine) {
+    TopologyFacts facts;
+    std::vector<std::pair<std::string, NodeId>> devices;
+    for (std::size_t i = 0; i < machine.gpus.size(); ++i) {
+        const MachineGpu& gpu = machine.gpus[i];
+        GpuFacts row{fmt::format("GPU{}", i), gpu.model ? gpu.model->name : "", gpu.busid, {}};
+        if (!gpu.affinity.empty()) row.affinity.emplace_back("CPU Affinity", gpu.affinity);
+        facts.gpus.push_back(std::move(row));
+        devices.emplace_back(fmt::format("GPU{}", i), gpu.node);
+    }
+    for (std::size_t i = 0; i < machine.nics.size(); ++i) {
+        facts.nics.push_back({fmt::format("NIC{}", i), machine.nics[i].name});
+        devices.emplace_back(fmt::format("NIC{}", i), machine.nics[i].node);
+    }
+    const std::size_t gpus = machine.gpus.size();
+    for (std::size_t a = 0; a < devices.size(); ++a)
+        for (std::size_t b = a + 1; b < devices.size(); ++b) {
+            const PathClass path = path_class(machine, devices[a].second, devices[b].second);
+            const int links = b < gpus ? nvlink_count(machine, static_cast<int>(a), static_cast<int>(b)) : 0;
+            std::string printed =
+                path == PathClass::nvlink ? fmt::format("NV{}", links) : std::string(name_of(path));
+            facts.pairs.push_back({devices[a].first, devices[b].first, std::move(printed), links,
+                                   path_rate(machine, devices[a].second, devices[b].second)});
+        }
+    facts.islands = islands(machine);
+    return facts;
+}
+
+}  // namespace wirewise

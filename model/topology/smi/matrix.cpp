@@ -1,0 +1,197 @@
+#include "model/topology/smi/matrix.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "model/topology/smi/affinity.hpp"
+#include "model/topology/smi/blocks.hpp"
+#include "model/topology/smi/notes.hpp"
+
+namespace wirewise::smi {
+namespace {
+
+// Where the header is lost, the rows name the columns; NIC columns beyond them stay unknown.
+std::vector<std::string> columns_of(const Block& block, Matrix& matrix) {
+    if (block.header) return block.header->devices;
+    matrix.missing.emplace_back("the header line (column names)");
+    std::vector<std::string> names;
+    for (const Row& row : block.rows)
+        if (std::find(names.begin(), names.end(), row.device) == names.end()) names.push_back(row.device);
+    return names;
+}
+
+std::optional<std::size_t> find_column(const Matrix& matrix, const std::string& name) {
+    for (std::size_t i = 0; i < matrix.devices.size(); ++i)
+        if (matrix.devices[i].column == name) return i;
+    return std::nullopt;
+}
+
+void add_devices(const std::vector<std::string>& names, Matrix& matrix) {
+    for (const std::string& name : names) {
+        if (find_column(matrix, name)) {
+            matrix.warnings.push_back(fmt::format("column {} stands twice: the first is read", name));
+            continue;
+        }
+        Device device;
+        device.column = device.name = name;
+        device.gpu = is_gpu_name(name);
+        matrix.devices.push_back(std::move(device));
+    }
+    matrix.resize_cells();
+}
+
+void read_row(const Row& row, const std::vector<std::string>& columns, const Block& block, Matrix& matrix) {
+    const auto index = find_column(matrix, row.device);
+    if (!index) {
+        matrix.missing.push_back(
+            fmt::format("column {}: it has a row but no place in the header", row.device));
+        return;
+    }
+    Device& device = matrix.devices[*index];
+    const bool again = device.row_found;
+    device.row_found = true;
+    for (std::size_t i = 0; i < row.cells.size() && i < columns.size(); ++i) {
+        const std::size_t column = *find_column(matrix, columns[i]);
+        const auto before = matrix.printed_in_row(*index, column);
+        if (!before)
+            matrix.set(*index, column, row.cells[i]);
+        else if (again && *before != row.cells[i])
+            matrix.warnings.push_back(
+                fmt::format("row {} stands twice and differs: the first is read", row.device));
+    }
+    if (row.cells.size() < columns.size())
+        matrix.missing.push_back(
+            fmt::format("row {} after its cell {} of {}", row.device, row.cells.size(), columns.size()));
+    if (row.cells.size() > columns.size())
+        matrix.missing.push_back(fmt::format("column names: row {} has {} cells, the header {}", row.device,
+                                             row.cells.size(), columns.size()));
+    if (device.gpu && block.header && !again) device.affinity = affinity_of(row, *block.header);
+}
+
+void note_missing_rows(Matrix& matrix) {
+    std::vector<std::string> rows;
+    for (const Device& device : matrix.devices)
+        if (!device.row_found) rows.push_back(device.column);
+    if (!rows.empty())
+        matrix.missing.push_back(fmt::format("row{} {}", rows.size() > 1 ? "s" : "", fmt::join(rows, ", ")));
+}
+
+// The two rows of a pair must agree. The worse reading is kept: NVLinks that one end does not see do not
+// work.
+void settle_disagreements(Matrix& matrix) {
+    for (std::size_t a = 0; a < matrix.devices.size(); ++a)
+        for (std::size_t b = a + 1; b < matrix.devices.size(); ++b) {
+            const auto there = matrix.printed_in_row(a, b), back = matrix.printed_in_row(b, a);
+            if (!there || !back || *there == *back) continue;
+            const bool back_is_worse = back->path > there->path || back->nvlinks < there->nvlinks;
+            matrix.set(a, b, back_is_worse ? *back : *there);
+            matrix.warnings.push_back(fmt::format(
+                "{} and {} disagree on their connection ({}, {}): {} is taken", matrix.devices[a].column,
+                matrix.devices[b].column, to_text(*there), to_text(*back), to_text(*matrix.cell(a, b))));
+        }
+}
+
+void check_diagonal(Matrix& matrix) {
+    for (std::size_t a = 0; a < matrix.devices.size(); ++a)
+        for (std::size_t b = 0; b < matrix.devices.size(); ++b) {
+            const auto cell = matrix.printed_in_row(a, b);
+            if (!cell || (cell->path == PathClass::self) == (a == b)) continue;
+            matrix.missing.push_back(fmt::format("a cell of row {}: its X stands under {}",
+                                                 matrix.devices[a].column, matrix.devices[b].column));
+            return;
+        }
+}
+
+Matrix matrix_of(const Block& block) {
+    Matrix matrix;
+    const std::vector<std::string> columns = columns_of(block, matrix);
+    add_devices(columns, matrix);
+    for (const Row& row : block.rows) read_row(row, columns, block, matrix);
+    note_missing_rows(matrix);
+    check_diagonal(matrix);
+    settle_disagreements(matrix);
+    return matrix;
+}
+
+// Peer access of the pairs that have no NVLink, where the -p2p matrix answers alike for all of them.
+void read_peer_access(const Block& block, Matrix& matrix) {
+    std::set<bool> answers;
+    for (const Row& row : block.rows) {
+        const auto a = find_column(matrix, row.device);
+        if (!a || !block.header) continue;
+        for (std::size_t i = 0; i < row.peers.size() && i < block.header->devices.size(); ++i) {
+            const auto b = find_column(matrix, block.header->devices[i]);
+            if (!b || *a == *b) continue;
+            const auto printed = matrix.cell(*a, *b);
+            if (printed && printed->path != PathClass::nvlink) answers.insert(row.peers[i]);
+        }
+    }
+    if (answers.size() == 1) matrix.pcie_peer_to_peer = *answers.begin();
+    if (answers.size() == 2)
+        matrix.warnings.emplace_back("the -p2p matrix allows some PCIe pairs and refuses others");
+}
+
+const Block* chosen(const std::vector<const Block*>& blocks) {
+    for (const Block* block : blocks)
+        if (block->whole()) return block;
+    for (const Block* block : blocks)
+        if (block->header) return block;
+    return blocks.front();
+}
+
+}  // namespace
+
+std::vector<std::size_t> Matrix::gpus() const {
+    std::vector<std::size_t> all;
+    for (std::size_t i = 0; i < devices.size(); ++i)
+        if (devices[i].gpu) all.push_back(i);
+    // By number, wherever their columns stand.
+    const auto number = [&](std::size_t i) { return std::stoi(devices[i].column.substr(3)); };
+    std::sort(all.begin(), all.end(), [&](std::size_t a, std::size_t b) { return number(a) < number(b); });
+    return all;
+}
+
+std::vector<std::size_t> Matrix::nics() const {
+    std::vector<std::size_t> all;
+    for (std::size_t i = 0; i < devices.size(); ++i)
+        if (!devices[i].gpu) all.push_back(i);
+    return all;
+}
+
+bool Matrix::gpu_wiring_known() const {
+    const std::vector<std::size_t> all = gpus();
+    for (const std::size_t a : all)
+        for (std::size_t b = 0; b < devices.size(); ++b)
+            if (a != b && !cell(a, b)) return false;
+    return !all.empty();
+}
+
+Reading read_matrix(const std::vector<std::string>& lines, Repairs& repairs) {
+    Repairs tentative = repairs;
+    const std::vector<Block> blocks = blocks_in(lines, tentative);
+    std::vector<const Block*> matrices;
+    Reading reading;
+    for (const Block& block : blocks) {
+        if (block.kind() == CellKind::connection) matrices.push_back(&block);
+        if (block.kind() == CellKind::peer_access) reading.other = OtherMatrix::peer_access;
+        if (block.kind() == CellKind::number) reading.other = OtherMatrix::weights;
+    }
+    if (matrices.empty()) return reading;
+    repairs = tentative;
+    Matrix matrix = matrix_of(*chosen(matrices));
+    if (matrix.gpus().empty()) return reading;
+    if (matrices.size() > 1)
+        matrix.warnings.push_back(
+            fmt::format("the text holds {} matrices: one is read, {}", matrices.size(),
+                        chosen(matrices)->whole() ? "the first whole one" : "the first"));
+    for (const Block& block : blocks)
+        if (block.kind() == CellKind::peer_access) read_peer_access(block, matrix);
+    read_notes(lines, matrix);
+    reading.matrix = std::move(matrix);
+    return reading;
+}
+
+}  // namespace wirewise::smi
