@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "model/strategy/native/lower_native.hpp"
+#include "model/strategy/pytorch/lower_pytorch.hpp"
 #include "model/units/error.hpp"
 
 namespace wirewise {
@@ -12,6 +13,7 @@ StepProgram lower(const Transformer& model, const ParallelPlan& plan, Phase phas
         case Runtime::native:
             return lower_native(model, plan, phase);
         case Runtime::pytorch:
+            return lower_pytorch(model, plan, phase);
         case Runtime::deepspeed:
             break;
     }

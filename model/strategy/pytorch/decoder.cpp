@@ -1,0 +1,121 @@
+#include "model/strategy/pytorch/decoder.hpp"
+
+#include <utility>
+
+#include "model/strategy/pytorch/loss.hpp"
+#include "model/strategy/pytorch/traffic.hpp"
+
+namespace wirewise {
+
+namespace {
+
+// c10/cuda: the default workspace per cuBLAS handle on compute capability 9.0, counted as allocated.
+constexpr Bytes kCublasWorkspace = Bytes(32) * 1048576;
+
+}  // namespace
+
+EagerDecoder::EagerDecoder(PytorchContext& context)
+    : context_(context), tape_(context.tape), modules_(context) {
+    for (const std::string_view name : {"cuBLAS workspace", "cuBLAS workspace of autograd"})
+        cublas_workspaces_.push_back(context.build().persistent(name, kCublasWorkspace, DType::int8,
+                                                                Role::workspace, context.compute));
+    tape_.gradients = context.phase() != Phase::evaluation;
+}
+
+void EagerDecoder::begin_micro_batch() {
+    const std::int64_t tokens = context_.plan().tokens_per_micro_batch();
+    const auto tokens_tensor = [&](std::string_view name) {
+        Tensor result = tape_.storages.empty(name, tokens, 1, DType::int64);
+        tape_.compute(name, vector_kernel(tokens, 1, result.bytes(), DType::int64),
+                      {{result, Access::write}});
+        return result;
+    };
+    ids_ = tokens_tensor("input ids");
+    labels_ = tokens_tensor("labels");
+    start_of_.clear();
+    checkpoints_.assign(static_cast<std::size_t>(context_.model().layer_count()), {});
+}
+
+void EagerDecoder::embedding_forward() {
+    context_.build().at_layer(-1);
+    embedded_ = modules_.embed(ids_);
+    hidden_ = embedded_;
+    tape_.storages.settle();
+    context_.build().allocate(std::span(cublas_workspaces_).first(1));
+    modules_.begin_forward();
+}
+
+void EagerDecoder::layer_forward(std::int32_t layer) {
+    context_.build().at_layer(layer);
+    start_of_.push_back(tape_.position());
+    if (context_.plan().recompute == Recompute::full && tape_.gradients)
+        checkpointed_forward(layer);
+    else
+        hidden_ = modules_.layer(layer, hidden_);
+}
+
+void EagerDecoder::checkpointed_forward(std::int32_t layer) {
+    Checkpoint& checkpoint = checkpoints_[static_cast<std::size_t>(layer)];
+    checkpoint.input = hidden_;
+    tape_.recording = false;
+    tape_.save_count = 0;
+    hidden_ = modules_.layer(layer, hidden_);
+    tape_.recording = true;
+    checkpoint.saves = tape_.save_count;
+    tape_.record(hidden_, [](Tape&, Tensor) {});
+    checkpoint.output.slot = hidden_.slot;
+}
+
+void EagerDecoder::head_and_loss() {
+    context_.build().at_layer(-1);
+    start_of_.push_back(tape_.position());
+    hidden_ = modules_.last_norm(hidden_);
+    embedded_ = {};
+    const Tensor logits = modules_.head(hidden_);
+    hidden_ = {};
+    loss_ = eager::causal_loss(tape_, logits, labels_);
+    if (context_.plan().recompute != Recompute::full) modules_.end_forward();
+}
+
+void EagerDecoder::head_backward() {
+    context_.build().at_layer(-1);
+    tape_.storages.settle();
+    Tensor one = tape_.storages.empty("loss gradient", 1, 1, DType::fp32);
+    tape_.compute("loss gradient", vector_kernel(1, 1, one.bytes(), DType::fp32), {{one, Access::write}});
+    context_.build().allocate(std::span(cublas_workspaces_).last(1));
+    tape_.accumulate(Tape::target(loss_), std::move(one));
+    tape_.run_backward_to(start_of_.back());
+}
+
+void EagerDecoder::layer_backward(std::int32_t layer) {
+    context_.build().at_layer(layer);
+    if (context_.plan().recompute == Recompute::full)
+        checkpointed_backward(layer);
+    else
+        tape_.run_backward_to(start_of_[static_cast<std::size_t>(layer)]);
+}
+
+// The first saved tensor asked for runs the layer's forward again, until everything saved is there.
+void EagerDecoder::checkpointed_backward(std::int32_t layer) {
+    Checkpoint checkpoint = std::exchange(checkpoints_[static_cast<std::size_t>(layer)], {});
+    Tensor gradient = tape_.take(checkpoint.output.slot);
+    tape_.save_count = 0;
+    tape_.stop_at_save = checkpoint.saves;
+    Tensor output = modules_.layer(layer, checkpoint.input);
+    tape_.stop_at_save = -1;
+    tape_.storages.skipping = false;
+    tape_.accumulate(Tape::target(output), std::move(gradient));
+    output = {};
+    tape_.run_backward_to(start_of_[static_cast<std::size_t>(layer)]);
+}
+
+void EagerDecoder::embedding_backward() {
+    context_.build().at_layer(-1);
+    tape_.run_backward_to(0);
+    modules_.end_forward();
+    ids_ = {};
+    labels_ = {};
+    loss_ = {};
+}
+
+}  // namespace wirewise

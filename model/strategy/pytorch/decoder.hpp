@@ -1,0 +1,38 @@
+// The LayerEmitter of eager PyTorch: runs the model's Python forward, then the tape backwards, unit by unit.
+#pragma once
+
+#include "model/strategy/pytorch/modules.hpp"
+
+namespace wirewise {
+
+class EagerDecoder final : public LayerEmitter {
+  public:
+    explicit EagerDecoder(PytorchContext& context);
+
+    void begin_micro_batch() override;
+    void embedding_forward() override;
+    void layer_forward(std::int32_t layer) override;
+    void head_and_loss() override;
+    void head_backward() override;
+    void layer_backward(std::int32_t layer) override;
+    void embedding_backward() override;
+
+  private:
+    struct Checkpoint {  // what non-reentrant checkpointing keeps of a layer
+        Tensor input, output;
+        int saves = 0;
+    };
+    void checkpointed_forward(std::int32_t layer);
+    void checkpointed_backward(std::int32_t layer);
+
+    PytorchContext& context_;
+    Tape& tape_;
+    Modules modules_;
+    std::vector<BufferId> cublas_workspaces_;  // of the main thread and of autograd's thread
+    Tensor ids_, labels_;
+    Tensor embedded_, hidden_, loss_;
+    std::vector<std::size_t> start_of_;  // layer -> tape position; one more: the head
+    std::vector<Checkpoint> checkpoints_;
+};
+
+}  // namespace wirewise

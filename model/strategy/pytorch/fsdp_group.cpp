@@ -1,0 +1,25 @@
+#include "model/strategy/pytorch/fsdp_group.hpp"
+
+#include "model/strategy/pytorch/whole_weights.hpp"
+
+namespace wirewise {
+
+FsdpGroup::FsdpGroup(PytorchContext& context, Unit which) : unit(which) {
+    const DType type = context.plan().precision.parameter;
+    const std::int64_t ranks = context.plan().mesh.shard;
+    context.build().at_layer(unit.layer);
+    for (const WeightId id : context.weights.of(unit)) {
+        const Weight& weight = context.weights.at(id);
+        const std::int64_t slices = (weight.outer() + ranks - 1) / ranks;
+        const std::int64_t count = slices * (weight.count() / weight.outer());
+        const BufferId shard = context.build().persistent(name_of(weight), bytes_of(count, type), type,
+                                                          Role::parameter, context.compute);
+        weights.push_back({id, shard, count});
+        shard_count += count;
+    }
+    context.build().at_layer(-1);
+    gradients.resize(weights.size());
+    reduce_type_gradients.resize(weights.size());
+}
+
+}  // namespace wirewise

@@ -1,0 +1,61 @@
+#include "model/strategy/pytorch/lower_pytorch.hpp"
+
+#include "model/strategy/pytorch/decoder.hpp"
+#include "model/strategy/pytorch/policy.hpp"
+
+namespace wirewise {
+
+namespace {
+
+std::unique_ptr<PytorchPolicy> make_policy(PytorchContext& context) {
+    switch (context.plan().strategy) {
+        case Strategy::single:
+            return make_single(context);
+        case Strategy::ddp:
+        case Strategy::zero1:
+            return make_ddp(context);
+        case Strategy::fsdp:
+        case Strategy::fsdp_shard_grad_op:
+        case Strategy::hsdp:
+            return make_fsdp(context);
+        case Strategy::zero2:
+            break;
+    }
+    throw InputError("--strategy", "PyTorch has no zero2", "write fsdp_shard_grad_op, its nearest relative");
+}
+
+// Each rank copies what it stores to the host.
+void emit_save(PytorchContext& context, const PytorchPolicy& policy) {
+    for (const BufferId buffer : policy.stored_parameters()) {
+        const Operand read = context.build().read(buffer);
+        const Copy copy{MemorySpace::device, MemorySpace::host, read.bytes};
+        context.build().copy(context.compute, "save parameter", copy, {read});
+    }
+}
+
+void emit_phase(PytorchContext& context, PytorchPolicy& policy, EagerDecoder& decoder) {
+    if (context.phase() == Phase::load) return policy.load();
+    if (context.phase() == Phase::save) return emit_save(context, policy);
+    emit_step(context.emission, decoder, policy);
+    if (context.phase() == Phase::evaluation) policy.end_evaluation();
+}
+
+}  // namespace
+
+StepProgram lower_pytorch(const Transformer& model, const ParallelPlan& plan, Phase phase) {
+    Emission emission{model, plan, phase, ProgramBuilder(phase, FreeRule::at_last_use)};
+    const Mesh& mesh = plan.mesh;
+    emission.build.set_axis_size(Axis::replicate, mesh.replicate);
+    emission.build.set_axis_size(Axis::shard, mesh.shard);
+    emission.build.set_axis_size(Axis::world, mesh.world());
+    {
+        PytorchContext context(emission);
+        const std::unique_ptr<PytorchPolicy> policy = make_policy(context);
+        context.tape.set_owner(*policy);
+        EagerDecoder decoder(context);
+        emit_phase(context, *policy, decoder);
+    }
+    return std::move(emission.build).finish();
+}
+
+}  // namespace wirewise

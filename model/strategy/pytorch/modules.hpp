@@ -1,0 +1,43 @@
+// The modules of a Hugging Face decoder as their Python runs them: the same expressions in the same order, so
+// that the same temporaries live and autograd keeps the same tensors. Source:
+// transformers/models/{llama,mistral,qwen2,qwen3,gemma2,phi,mixtral}/modeling_*.py (5.x).
+#pragma once
+
+#include "model/strategy/pytorch/context.hpp"
+#include "model/strategy/pytorch/ops.hpp"
+
+namespace wirewise {
+
+class Modules {
+  public:
+    explicit Modules(PytorchContext& context) : context_(context), tape_(context.tape) {}
+
+    // The rotary module runs once per forward; its cosines and sines serve all layers.
+    void begin_forward();
+    void end_forward();
+
+    Tensor embed(const Tensor& ids);
+    Tensor layer(std::int32_t index, const Tensor& x);
+    Tensor last_norm(const Tensor& x);
+    Tensor head(const Tensor& x);
+
+  private:
+    Tensor norm(Unit unit, const Tensor& x, int nth);
+    Tensor rms_norm(const Tensor& x, const Tensor& weight);
+    Tensor attention(std::int32_t index, const Tensor& x);
+    Tensor rotate(const Tensor& x, std::int64_t rotary);
+    Tensor rotate_all(const Tensor& x);
+    Tensor mlp(std::int32_t index, const Tensor& x);
+
+    Tensor weight(WeightId id) const;
+    std::optional<Tensor> find(Unit unit, ParameterUse use, int nth = 0) const;
+    Tensor project(Unit unit, ParameterUse use, const Tensor& x);
+    Tensor autocast_weight(WeightId id);
+
+    PytorchContext& context_;
+    Tape& tape_;
+    Tensor cosine_, sine_;
+    std::vector<Tensor> autocast_cache_;  // by weight; lives through one forward
+};
+
+}  // namespace wirewise

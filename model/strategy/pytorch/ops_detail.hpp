@@ -1,0 +1,14 @@
+// Shared by the sources of the eager ops.
+#pragma once
+
+#include "model/strategy/pytorch/ops.hpp"
+#include "model/strategy/pytorch/traffic.hpp"
+
+namespace wirewise::eager {
+
+// The gradient summed and cast to what its input was.
+Tensor fitted(Tape& tape, const Input& input, Tensor gradient);
+// A cast without a node; the tensor itself when it has the type already.
+Tensor convert(Tape& tape, std::string_view name, Tensor x, DType type);
+
+}  // namespace wirewise::eager

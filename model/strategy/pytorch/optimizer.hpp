@@ -1,0 +1,39 @@
+// torch.optim.AdamW and SGD over a list of parameters: states are created in the first step, inside freed
+// activation blocks; fused AdamW needs no temporaries, foreach AdamW one more copy of a state.
+#pragma once
+
+#include "model/strategy/pytorch/context.hpp"
+
+namespace wirewise {
+
+class PytorchOptimizer {
+  public:
+    struct Item {
+        std::string_view name;
+        BufferId parameter{};
+        std::int64_t count = 0;
+    };
+    PytorchOptimizer(PytorchContext& context, std::vector<Item> items);
+
+    // `gradients`: where each item's gradient lies.
+    void step(const std::vector<Operand>& gradients);
+    std::size_t size() const { return items_.size(); }
+
+  private:
+    struct State {
+        BufferId step{}, first{}, second{};
+    };
+    void create_states();
+    void clip(const std::vector<Operand>& gradients);
+    void fused(const std::vector<Operand>& gradients);
+    void foreach (const std::vector<Operand>& gradients);
+    bool adaptive() const { return context_.plan().optimizer != OptimizerKind::sgd; }
+
+    PytorchContext& context_;
+    std::vector<Item> items_;
+    std::vector<std::int64_t> counts_;
+    std::vector<State> states_;
+    DType parameter_type_, state_type_;
+};
+
+}  // namespace wirewise
