@@ -71,6 +71,28 @@ TEST(DataSheet, AgreesWithTheMeasuredGpu) {
         EXPECT_NEAR(kernel_time(kernel, sheet) / kernel_time(kernel, measured), 1, 0.06) << kernel.index();
 }
 
+// Bounds that no GPU breaks: products below the peak and above a third of it, copies below the memory's rate.
+TEST(DataSheet, IsSaneForEveryCatalogueGpu) {
+    for (const GpuModel& model : all_gpu_models()) {
+        const CostProfile profile = profile_from_data_sheet(model);
+        const DType half = model.dense_peak.contains(DType::bf16) ? DType::bf16 : DType::fp16;
+        const Gemm gemm{.m = 16384, .n = 16384, .k = 8192, .type = half};
+        const double fraction = teraflops(gemm, model, 1) * 1e12 / model.dense_peak.at(half).value();
+        EXPECT_GT(fraction, 0.35) << model.name;
+        EXPECT_LT(fraction, 0.95) << model.name;
+        const Pointwise copy{.access = AccessClass::vector, .rows = 1, .columns = 1, .traffic = 2_GiB};
+        const double bandwidth = 2_GiB / kernel_time(copy, profile) / model.memory_bandwidth;
+        EXPECT_GT(bandwidth, 0.7) << model.name;
+        EXPECT_LT(bandwidth, 1.0) << model.name;
+        for (const DType type : {DType::bf16, DType::fp16, DType::fp32}) {
+            const Attention attention{true, 1, 8192, 32, 8, 128, 128, 0, type};
+            EXPECT_GT(kernel_time(attention, profile).value(), 0) << model.name;
+            const double rate = (flops_of(attention) / kernel_time(attention, profile)).value();
+            EXPECT_LT(rate, 0.9 * model.dense_peak.at(half).value()) << model.name << " " << name_of(type);
+        }
+    }
+}
+
 TEST(DataSheet, EveryGroupSaysWhereItComesFrom) {
     const CostProfile profile = profile_from_data_sheet(kA100);
     EXPECT_FALSE(profile.measured);
@@ -80,8 +102,8 @@ TEST(DataSheet, EveryGroupSaysWhereItComesFrom) {
 }
 
 TEST(DataSheet, ShippedProfileWinsOverTheDataSheet) {
-    EXPECT_TRUE(profile_for(kH200, profile_folder()).measured);
-    EXPECT_FALSE(profile_for(kA100, profile_folder()).measured);
+    EXPECT_TRUE(profile_for(kH200).measured);
+    EXPECT_FALSE(profile_for(kA100).measured);
 }
 
 }  // namespace
