@@ -36,10 +36,9 @@ class StreamOrder {
     bool take_turn(const Collective& call, Point* clock);
 
     std::size_t streams_;
-    std::vector<Point> clocks_;  // stream x stream
-    std::vector<Point> events_;  // event x stream
-    std::vector<Point>
-        communicators_;  // axis x stream: what the axis's last collective followed, itself included
+    std::vector<Point> clocks_;         // stream x stream
+    std::vector<Point> events_;         // event x stream
+    std::vector<Point> communicators_;  // axis x stream: what follows from the axis's last collective
 };
 
 }  // namespace wirewise

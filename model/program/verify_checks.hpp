@@ -51,8 +51,6 @@ class EventCheck {
     std::vector<bool> recorded_;
 };
 
-;
-
 // Bytes are written before they are read, conflicting accesses are ordered, and released buffers stay
 // untouched.
 class AccessCheck {

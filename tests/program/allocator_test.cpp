@@ -130,6 +130,9 @@ TEST(Arena, KeepsPersistentBuffersAndStreamsApart) {
     EXPECT_NE(arena->allocate(512_B, kPool, Lifetime::persistent).region, take(*arena, 512_B).region);
     EXPECT_NE(take(*arena, 512_B, kOther).region, take(*arena, 512_B).region);
     EXPECT_EQ(arena->reserved(), 1024_B + 512_B + 512_B);
+    const Block released = arena->allocate(512_B, kOther, Lifetime::persistent);
+    arena->free(released);
+    EXPECT_NE(arena->allocate(512_B, kPool, Lifetime::persistent).region, released.region);
 }
 
 TEST(Allocators, GiveNoMemoryForNoBytes) {

@@ -282,6 +282,25 @@ TEST(Occupancy, HandsOutWhoLayThereAndKeepsTheRest) {
     EXPECT_EQ(met(0, 300), (std::vector<std::uint32_t>{2}));
 }
 
+// Collectives of one axis run in issue order on any streams; those of two axes do not.
+TEST(Verify, OneCommunicatorOrdersItsCollectives) {
+    for (const Axis second : {Axis::shard, Axis::replicate}) {
+        ProgramBuilder b(Phase::evaluation);
+        const StreamId one = b.stream("one", StreamKind::communication),
+                       two = b.stream("two", StreamKind::communication);
+        const BufferId x = b.persistent("x", Bytes(1024), DType::bf16, Role::gradient, one);
+        b.collective(one, "within", {CollectiveKind::all_reduce, Axis::shard, DType::bf16, Bytes(1024)},
+                     {b.update(x)});
+        b.collective(two, "across", {CollectiveKind::all_reduce, second, DType::bf16, Bytes(1024)},
+                     {b.update(x)});
+        const auto faults = verify(std::move(b).finish());
+        if (second == Axis::shard)
+            EXPECT_EQ(text_of(faults), "");
+        else
+            EXPECT_TRUE(all_are(faults, FaultKind::unordered_conflict)) << text_of(faults);
+    }
+}
+
 TEST(Verify, HostSynchronisationOrdersStreams) {
     StepProgram program = testing::tiny_step();
     program.ops[6].payload = HostWork{HostWorkKind::synchronize, 1};

@@ -74,6 +74,7 @@ void EagerDecoder::head_and_loss() {
     const Tensor logits = modules_.head(hidden_);
     hidden_ = {};
     loss_ = eager::causal_loss(tape_, logits, labels_);
+    modules_.clear_autocast_cache();
     if (context_.plan().recompute != Recompute::full) modules_.end_forward();
 }
 
@@ -101,7 +102,9 @@ void EagerDecoder::checkpointed_backward(std::int32_t layer) {
     Tensor gradient = tape_.take(checkpoint.output.slot);
     tape_.save_count = 0;
     tape_.stop_at_save = checkpoint.saves;
+    modules_.clear_autocast_cache();
     Tensor output = modules_.layer(layer, checkpoint.input);
+    modules_.clear_autocast_cache();
     tape_.stop_at_save = -1;
     tape_.storages.skipping = false;
     tape_.accumulate(Tape::target(output), std::move(gradient));

@@ -9,10 +9,14 @@ namespace wirewise {
 
 using namespace eager;
 
+void Modules::clear_autocast_cache() {
+    autocast_cache_.assign(context_.autocast() ? context_.weights.size() : 0, {});
+}
+
 // The rotary embedding's forward, without gradients: outer product in fp32, concatenated, cosine and sine,
 // cast.
 void Modules::begin_forward() {
-    autocast_cache_.assign(context_.autocast() ? context_.weights.size() : 0, {});
+    clear_autocast_cache();
     if (context_.model().position != PositionKind::rotary) return;
     const std::int64_t s = context_.plan().sequence_length;
     const std::int64_t width = context_.model().layer(0).attention.rotary_dim;

@@ -15,6 +15,8 @@ class Modules {
     // The rotary module runs once per forward; its cosines and sines serve all layers.
     void begin_forward();
     void end_forward();
+    // Autocast's cache of cast weights ends with its context: a recomputation enters a fresh one.
+    void clear_autocast_cache();
 
     Tensor embed(const Tensor& ids);
     Tensor layer(std::int32_t index, const Tensor& x);

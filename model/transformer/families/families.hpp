@@ -16,10 +16,11 @@ std::vector<Family> norm_families();    // OLMo, EXAONE 4, GLM, Command-R: other
 std::vector<Family> fused_families();   // InternLM 2, Phi 3: fused projections
 std::vector<Family> biased_families();  // Phi, StableLM, StarCoder 2, Nemotron: layer norms with biases
 std::vector<Family> gpt_families();     // GPT-2, BigCode, Neo, J, NeoX, EXAONE 3
-std::vector<Family> open_families();    // OPT, BLOOM, MPT, Falcon
-std::vector<Family>
-mixture_families();  // Mixtral, Qwen-MoE, OLMoE, Granite-MoE, gpt-oss, Llama 4, MiniMax-M2
-std::vector<Family> deepseek_families();  // DeepSeek V2 and V3 (MLA), GLM-4.5
+std::vector<Family> open_families();    // OPT, BLOOM, MPT
+std::vector<Family> falcon_families();
+std::vector<Family> mixture_families();             // Mixtral, Qwen-MoE, OLMoE, Granite-MoE, MiniMax-M2
+std::vector<Family> transposed_mixture_families();  // gpt-oss, Llama 4
+std::vector<Family> deepseek_families();            // DeepSeek V2 and V3 (MLA), GLM-4.5
 
 namespace families {
 using Use = ParameterUse;

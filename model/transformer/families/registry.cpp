@@ -9,8 +9,9 @@ namespace wirewise {
 namespace {
 std::vector<Family> gathered() {
     std::vector<Family> all;
-    for (auto group : {llama_families, gemma_families, norm_families, fused_families, biased_families,
-                       gpt_families, open_families, mixture_families, deepseek_families})
+    for (auto group :
+         {llama_families, gemma_families, norm_families, fused_families, biased_families, gpt_families,
+          open_families, mixture_families, transposed_mixture_families, falcon_families, deepseek_families})
         std::ranges::move(group(), std::back_inserter(all));
     return all;
 }
