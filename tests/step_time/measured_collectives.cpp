@@ -25,7 +25,9 @@ MeasuredCollectives::MeasuredCollectives(const std::string& file, const std::str
 
 // Straight lines between samples, the last slope beyond.
 CollectivePrice MeasuredCollectives::operator()(Axis, CollectiveKind kind, Bytes bytes) const {
-    const auto& curve = samples_.at(kind);
+    // Broadcasts were not measured on the slow wires, where cost follows the bytes a rank handles, as a gather's does.
+    const auto found = samples_.find(kind);
+    const auto& curve = found != samples_.end() ? found->second : samples_.at(CollectiveKind::all_gather);
     const double x = std::max(static_cast<double>(bytes.count()), curve.front().bytes);
     std::size_t i = 1;
     while (i + 1 < curve.size() && x > curve[i].bytes) ++i;
