@@ -39,7 +39,7 @@ const Generation& generation_of(const GpuModel& gpu) {
 // The H200 as the measure for what no data sheet says.
 constexpr double kReferencePeak = 989e12;
 constexpr int kReferenceMultiprocessors = 132;
-constexpr double kReferencePowerKnee = 0.36, kReferencePowerSlope = 0.337;
+constexpr double kReferencePowerKnee = 0.36, kReferencePowerSlope = 0.362;
 
 GemmCosts gemm_costs(const GpuModel& gpu, const Generation& generation) {
     GemmCosts costs;
@@ -73,7 +73,7 @@ AttentionCosts attention_costs(FlopsPerSecond peak, const Generation& generation
     costs.forward = scaled(kForwardShape, peak, generation.attention_fraction);
     costs.backward = scaled(kBackwardShape, peak, 0.86 * generation.attention_fraction);
     costs.half_head_factor = 1.4;
-    costs.in_step_factor = 1.09;
+    costs.in_step_factor = 1.045;
     return costs;
 }
 
@@ -131,7 +131,7 @@ CostProfile profile_from_data_sheet(const GpuModel& gpu) {
     profile.memory = memory_costs(gpu);
     profile.optimizer = optimizer_costs(gpu);
     profile.power = power_costs(gpu);
-    profile.contention = {0.45, 2.28, 0.43};
+    profile.contention = {0.45, 2.08, 0.43};
     profile.copy = copy_costs(gpu);
     profile.runtimes = default_runtimes();
     const Origin scaled_from_h200{"data sheet, fractions measured on h200-sxm", "2026-11-30", 0, 0};

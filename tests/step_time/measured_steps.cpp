@@ -37,7 +37,8 @@ std::vector<MeasuredStep> measured_steps(const std::string& file) {
         const Json row = Json::parse(line);
         const Json& measured = row.at("measured");
         if (!measured.contains("step_ms") || measured.at("step_ms").is_null()) continue;
-        MeasuredStep step{row.at("id"), row.at("wire"), row.at("model"), {}, plan_of(row), 0, 0};
+        if (row.at("compile").get<bool>()) continue;  // compiled layers are not lowered yet
+        MeasuredStep step{row.at("id"), row.at("wire"), row.at("model"), {}, plan_of(row), 0};
         for (const auto& [key, value] : row.at("model_overrides").items())
             step.overrides.push_back(key + "=" + value.dump());
         step.seconds = measured.at("step_ms").get<double>() / 1000;

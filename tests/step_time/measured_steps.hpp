@@ -14,10 +14,9 @@ struct MeasuredStep {
     std::vector<std::string> overrides;
     ParallelPlan plan;
     double seconds = 0;
-    std::int64_t layers = 0;
 };
 
-// Rows without a step time (out of memory) are left out.
+// Rows without a step time (out of memory) and compiled ones are left out.
 std::vector<MeasuredStep> measured_steps(const std::string& file);
 
 }  // namespace wirewise
