@@ -85,7 +85,7 @@ GpuModel read_row(const JsonView& row, Bytes reserved_at_start) {
 }
 
 std::vector<GpuModel> read_catalogue() {
-    const Json json = parse_json(topology_file("gpus.json"), kCatalogue);
+    const Json json = parse_topology_json(topology_file("gpus.json"), kCatalogue);
     const JsonView file(json, kCatalogue);
     const Bytes reserved = file.at("reserved_at_start").at("amount").bytes();
     std::vector<GpuModel> all;

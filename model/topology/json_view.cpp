@@ -33,7 +33,7 @@ std::string escaped(std::string_view key) {
 
 }  // namespace
 
-Json parse_json(std::string_view text, std::string_view file) {
+Json parse_topology_json(std::string_view text, std::string_view file) {
     try {
         return Json::parse(text);
     } catch (const Json::parse_error& error) {

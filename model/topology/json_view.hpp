@@ -16,7 +16,7 @@ namespace wirewise {
 using Json = nlohmann::ordered_json;
 
 // Throws InputError with line and column where `text` is not JSON.
-Json parse_json(std::string_view text, std::string_view file);
+Json parse_topology_json(std::string_view text, std::string_view file);
 
 class JsonView {
   public:

@@ -265,7 +265,7 @@ Machine machine_from_json(const Json& json, std::string_view file) {
 }
 
 Machine machine_from_json_text(std::string_view text, std::string_view file) {
-    return machine_from_json(parse_json(text, file), file);
+    return machine_from_json(parse_topology_json(text, file), file);
 }
 
 }  // namespace wirewise

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/strategy/native/buffer_names.hpp"
 #include "model/strategy/native/kernels.hpp"
 
 namespace wirewise {
@@ -26,10 +27,10 @@ void Gradients::declare() {
         build.at_layer(unit.layer);
         const std::int64_t padded = context_.layout.of(unit).padded();
         if (whole_)
-            full_.push_back(build.persistent("gradients", bytes_of(padded, precision.gradient),
+            full_.push_back(build.persistent(native_buffer::gradients, bytes_of(padded, precision.gradient),
                                              precision.gradient, Role::gradient, context_.streams.compute));
         if (context_.sharding.gradients)
-            share_.push_back(build.persistent("gradient shard",
+            share_.push_back(build.persistent(native_buffer::gradient_shard,
                                               bytes_of(padded / context_.shards(), precision.gradient),
                                               precision.gradient, Role::gradient, context_.streams.compute));
     }
@@ -74,7 +75,8 @@ void Gradients::close(Unit unit) {
     // A running sum may be averaged over and over (the mean of equal parts is that part), but scattered only
     // once.
     const bool once = whole_ && context_.plan().strategy != Strategy::ddp;
-    if (whole_ && context_.plan().mesh.world() == 1) return;
+    const bool in_place = whole_ && !context_.sharding.gradients;
+    if (in_place && context_.plan().mesh.world() == 1) return;
     if (once ? context_.emission.last_micro_batch() : synchronizes()) reduce(unit);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/strategy/native/buffer_names.hpp"
+
 namespace wirewise {
 
 using enum ParameterUse;
@@ -17,8 +19,8 @@ HeadEmitter::HeadEmitter(NativeContext& context, NativeParameters& parameters)
         return context_.build().persistent(name, bytes_of(context_.tokens(), DType::int32), DType::int32,
                                            Role::workspace, context_.streams.compute);
     };
-    tokens_ = ids("tokens");
-    targets_ = ids("targets");
+    tokens_ = ids(native_buffer::tokens);
+    targets_ = ids(native_buffer::targets);
 }
 
 // A tied head reads the embedding's table.
@@ -76,6 +78,16 @@ void HeadEmitter::begin_micro_batch() {
     context_.build().at_layer(-1);
     embedding_norm_.reset();
     if (context_.emission.micro_batch == 0) clear(parameters_.loss(), 1, "clear loss");
+    fetch(tokens_);
+    fetch(targets_);
+}
+
+// The micro-batch's part of the batch, from host memory.
+void HeadEmitter::fetch(BufferId ids) {
+    const Buffer& buffer = context_.build().at(ids);
+    context_.build().copy(context_.streams.compute, buffer.name.text,
+                          {.from = MemorySpace::host, .to = MemorySpace::device, .bytes = buffer.bytes},
+                          {context_.build().write(ids)});
 }
 
 BufferId HeadEmitter::embedding_forward() {

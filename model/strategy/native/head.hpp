@@ -26,6 +26,7 @@ class HeadEmitter {
     BufferId activation(std::string_view name);
     BufferId logits(std::int64_t rows);
     Operand rows_of(BufferId matrix, std::int64_t first, std::int64_t rows, Access access) const;
+    void fetch(BufferId ids);
     void clear(BufferId buffer, std::int64_t elements, std::string_view name);
     Norm embedding_norm() const;
     Norm top_norm() const;

@@ -1,5 +1,6 @@
 #include "model/strategy/native/optimizer.hpp"
 
+#include "model/strategy/native/buffer_names.hpp"
 #include "model/strategy/native/kernels.hpp"
 
 namespace wirewise {
@@ -19,18 +20,20 @@ void Optimizer::declare() {
         const auto state = [&](std::string_view name, DType type, Role role) {
             return build.persistent(name, bytes_of(elements, type), type, role, home);
         };
-        States states{.first = state("first moment", precision.optimizer_state, Role::optimizer)};
+        States states{.first =
+                          state(native_buffer::first_moment, precision.optimizer_state, Role::optimizer)};
         if (context_.plan().optimizer != OptimizerKind::sgd)
-            states.second = state("second moment", precision.optimizer_state, Role::optimizer);
-        if (precision.master_weights) states.master = state("master", DType::fp32, Role::master_parameter);
+            states.second = state(native_buffer::second_moment, precision.optimizer_state, Role::optimizer);
+        if (precision.master_weights)
+            states.master = state(native_buffer::master, DType::fp32, Role::master_parameter);
         states_.push_back(states);
     }
     build.at_layer(-1);
     const auto scalar = [&](std::string_view name) {
         return build.persistent(name, Bytes(512), DType::fp32, Role::workspace, home);
     };
-    loss_ = scalar("loss");
-    squared_norm_ = scalar("squared gradient norm");
+    loss_ = scalar(native_buffer::loss);
+    squared_norm_ = scalar(native_buffer::squared_norm);
     if (context_.plan().clip_gradients) clip_factor_ = scalar("clip factor");
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/strategy/native/buffer_names.hpp"
 #include "model/strategy/native/kernels.hpp"
 
 namespace wirewise {
@@ -21,8 +22,8 @@ void Weights::declare_stored() {
         context_.build().at_layer(unit.layer);
         const std::int64_t elements = context_.layout.of(unit).padded() / ranks;
         const DType type = context_.plan().precision.parameter;
-        stored_.push_back(context_.build().persistent("parameters", bytes_of(elements, type), type,
-                                                      Role::parameter, context_.streams.compute));
+        stored_.push_back(context_.build().persistent(native_buffer::parameters, bytes_of(elements, type),
+                                                      type, Role::parameter, context_.streams.compute));
     }
 }
 

@@ -1,0 +1,22 @@
+// Runs a plan's steps on the CPU, every rank in a thread of its own, exactly as the lowered program says:
+// bind, load weights, then step after step. The oracle of every strategy and of the GPU's kernels.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "executor/training/executor.hpp"
+#include "executor/training/hyperparameters.hpp"
+#include "model/strategy/plan.hpp"
+
+namespace wirewise {
+
+// Called before every op, on the rank's thread. What it throws fails the rank.
+using BeforeOp = std::function<void(int rank, const Op& op)>;
+
+// Lowers, verifies and binds; throws InputError for a model or a plan that is priced but not computed.
+// `model` must outlive the executor.
+std::unique_ptr<Executor> make_host_executor(const Transformer& model, const ParallelPlan& plan,
+                                             const Hyperparameters& numbers, BeforeOp before_op = {});
+
+}  // namespace wirewise

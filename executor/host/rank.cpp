@@ -1,0 +1,57 @@
+#include "executor/host/rank.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace wirewise {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int32_t kNoTarget = -1;
+
+Instant since(Clock::time_point start) {
+    return Instant(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count() * 1000);
+}
+
+}  // namespace
+
+Rank::Rank(const StepProgram& program, const Transformer& model, const ParallelPlan& plan,
+           const Hyperparameters& numbers, const host::RopeTable& rope, const MemoryPlan& memory,
+           Communicators& communicators, int rank)
+    : program_(program),
+      rank_(rank),
+      sequence_(plan.sequence_length),
+      memory_(memory, memory.offsets.size() - 1),
+      scratch_(static_cast<std::size_t>(scratch_floats(program))) {
+    const auto tokens = static_cast<std::size_t>(plan.tokens_per_micro_batch() * plan.gradient_accumulation);
+    feed_ = {std::vector<std::int32_t>(tokens), std::vector<std::int32_t>(tokens)};
+    ops_ = bind(
+        {program, model, plan, numbers, rope, memory_, communicators, feed_, step_, rank, scratch_.data()});
+    timeline_.spans.reserve(ops_.size());
+}
+
+void Rank::feed(std::span<const std::int32_t> tokens) {
+    std::copy(tokens.begin(), tokens.end(), feed_.tokens.begin());
+    const auto sequence = static_cast<std::size_t>(sequence_);
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+        feed_.targets[i] = (i + 1) % sequence == 0 ? kNoTarget : tokens[i + 1];
+}
+
+void Rank::run(std::int64_t step, const BeforeOp& before_op) {
+    step_ = step;
+    timeline_.spans.clear();
+    const Clock::time_point start = Clock::now();
+    for (const BoundOp& bound : ops_) {
+        const Op& op = program_.ops[index_of(bound.op)];
+        if (before_op) before_op(rank_, op);
+        if (!bound.work) continue;
+        const Instant begin = since(start);
+        bound.work();
+        timeline_.spans.push_back({bound.op, op.stream, begin, since(start)});
+    }
+    timeline_.host_end = timeline_.end = since(start);
+}
+
+}  // namespace wirewise

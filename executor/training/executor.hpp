@@ -1,0 +1,40 @@
+// What `run` asks of a backend: load weights, compute steps, hand tensors back.
+#pragma once
+
+#include "executor/training/unit_tensors.hpp"
+#include "model/program/timeline.hpp"
+
+namespace wirewise {
+
+struct StepResult {
+    double loss = 0;
+    double gradient_norm = 0;  // before clipping
+    Seconds seconds;
+};
+
+enum class TensorKind : std::uint8_t { parameter, gradient };
+
+// Of one rank.
+struct ExecutorMemory {
+    Bytes planned;    // the arena, as the plan's programs were walked
+    Bytes allocated;  // what was really allocated for it
+    Bytes used;       // with what the backend needs besides
+};
+
+class Executor {
+  public:
+    virtual ~Executor() = default;
+
+    virtual const std::vector<UnitTensor>& tensors() const = 0;
+    virtual void load(const WeightSource& source) = 0;
+    // `tokens`: the step's sequences of all ranks, row-major. Throws RunError when a rank fails.
+    virtual StepResult step(std::span<const std::int32_t> tokens) = 0;
+    // A whole tensor in fp32, put together from the ranks that hold it; gradients are those of the last step.
+    virtual void read(TensorKind kind, const UnitTensor& tensor, std::span<float> values) const = 0;
+
+    virtual const StepProgram& program() const = 0;
+    virtual const Timeline& timeline(int rank) const = 0;  // of the last step
+    virtual ExecutorMemory memory() const = 0;
+};
+
+}  // namespace wirewise

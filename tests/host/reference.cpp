@@ -1,0 +1,93 @@
+#include "tests/host/reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "executor/training/convert.hpp"
+#include "model/transformer/read_config.hpp"
+
+namespace wirewise::test {
+
+namespace fs = std::filesystem;
+
+Reference::Reference(const fs::path& folder_of)
+    : folder(folder_of), model(load_model(folder_of.string())), trace(folder_of / "trace.safetensors") {
+    std::ifstream file(folder / "trace.json");
+    const nlohmann::json document = nlohmann::json::parse(file);
+    losses = document["losses"].get<std::vector<double>>();
+    gradient_norms = document["grad_norms"].get<std::vector<double>>();
+    batch = document["batch"];
+    sequence = document["seq"];
+    steps = document["steps"];
+    const auto& optimizer = document["optimizer"];
+    numbers = {.learning_rate = optimizer["lr"],
+               .beta1 = optimizer["betas"][0],
+               .beta2 = optimizer["betas"][1],
+               .epsilon = optimizer["eps"],
+               .weight_decay = optimizer["weight_decay"]};
+}
+
+std::vector<std::int32_t> Reference::tokens(std::int64_t step) const {
+    const auto bytes = trace.bytes_of(*trace.find("tokens"));
+    std::vector<std::int32_t> all(static_cast<std::size_t>(batch * sequence));
+    std::memcpy(all.data(), bytes.data() + static_cast<std::size_t>(step) * all.size() * 4, all.size() * 4);
+    return all;
+}
+
+std::vector<float> Reference::tensor(const std::string& name) const {
+    const StoredTensor* const tensor = trace.find(name);
+    if (!tensor) return {};
+    std::vector<float> values(static_cast<std::size_t>(tensor->end - tensor->begin) / 4);
+    widen(trace.bytes_of(*tensor).data(), DType::fp32, values);
+    return values;
+}
+
+fs::path committed(const std::string& name) { return fs::path(WIREWISE_FIXTURES) / name; }
+
+std::vector<fs::path> reference_folders() {
+    std::vector<fs::path> folders;
+    const char* const shared = std::getenv("WIREWISE_SHARED");
+    const fs::path root =
+        (shared ? fs::path(shared) : fs::path(WIREWISE_SOURCE_FOLDER) / "../shared") / "reference";
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(root, error)) folders.push_back(entry.path());
+    if (folders.empty()) folders = {committed("llama_tiny"), committed("qwen3_tiny")};
+    std::sort(folders.begin(), folders.end());
+    return folders;
+}
+
+ParallelPlan fp32_plan(Strategy strategy, Mesh mesh, std::int64_t sequences, std::int64_t sequence_length,
+                       std::int64_t accumulation, Recompute recompute) {
+    ParallelPlan plan;
+    plan.strategy = strategy;
+    plan.mesh = mesh;
+    plan.sequence_length = sequence_length;
+    plan.gradient_accumulation = accumulation;
+    plan.micro_batch = sequences / (mesh.world() * accumulation);
+    plan.precision = {DType::fp32, DType::fp32, DType::fp32, DType::fp32, DType::fp32, false};
+    plan.recompute = recompute;
+    return plan;
+}
+
+double relative_difference(const std::vector<float>& got, const std::vector<float>& expected) {
+    if (got.size() != expected.size()) return INFINITY;
+    double difference = 0, norm = 0;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+        difference += std::pow(static_cast<double>(got[i]) - static_cast<double>(expected[i]), 2);
+        norm += std::pow(static_cast<double>(expected[i]), 2);
+    }
+    return std::sqrt(difference / norm);
+}
+
+std::vector<float> read(const Executor& executor, TensorKind kind, const UnitTensor& tensor) {
+    std::vector<float> values(static_cast<std::size_t>(tensor.slice.count));
+    executor.read(kind, tensor, values);
+    return values;
+}
+
+}  // namespace wirewise::test
