@@ -29,7 +29,8 @@ double head_factor(std::int64_t head_dim, const AttentionCosts& costs) {
     return costs.half_head_factor * kHalf / width;
 }
 
-// The curves are those of 16-bit formats on tensor cores; other formats follow the rate of their matrix products.
+// The curves are those of 16-bit formats on tensor cores; other formats follow the rate of their matrix
+// products.
 double format_factor(DType type, const GemmCosts& gemm) {
     const auto rate = [&](DType t) {
         const auto found = gemm.rate.find(t);

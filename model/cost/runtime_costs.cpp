@@ -19,9 +19,9 @@ RuntimeCosts native() {
     return costs;
 }
 
-// PyTorch eager. Host: between the 36 us a kernel and 0.9 ms an FSDP hook of the slow host measured (h200-sxm.json) and
-// the 10 us of the fastest hosts; to be calibrated where steps are short. Process memory: device use minus reserved of
-// 33 training steps on 2x H200.
+// PyTorch eager. Host: between the 36 us a kernel and 0.75 ms an FSDP hook of the slow host measured
+// (h200-sxm.json) and the 10 us of the fastest hosts; to be calibrated where steps are short. Process memory:
+// device use minus reserved of 33 training steps on 2x H200.
 RuntimeCosts pytorch() {
     RuntimeCosts costs;
     costs.kernel = 20_us;

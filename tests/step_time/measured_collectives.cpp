@@ -25,7 +25,8 @@ MeasuredCollectives::MeasuredCollectives(const std::string& file, const std::str
 
 // Straight lines between samples, the last slope beyond.
 CollectivePrice MeasuredCollectives::operator()(Axis, CollectiveKind kind, Bytes bytes) const {
-    // Broadcasts were not measured on the slow wires, where cost follows the bytes a rank handles, as a gather's does.
+    // Broadcasts were not measured on the slow wires, where cost follows the bytes a rank handles, as a
+    // gather's does.
     const auto found = samples_.find(kind);
     const auto& curve = found != samples_.end() ? found->second : samples_.at(CollectiveKind::all_gather);
     const double x = std::max(static_cast<double>(bytes.count()), curve.front().bytes);
