@@ -76,7 +76,7 @@ Machine load_machine(std::string_view what, const ImportHints& hints, std::vecto
         std::filesystem::file_size(path, error) > kLargestFile)
         throw InputError(std::string(what), "is larger than 64 MiB", "name a machine file");
     ImportHints named = hints;
-    named.name = std::string(what);
+    named.name = path.filename().string();
     return machine_of(import_machine(read_file(path), named), what, notes);
 }
 

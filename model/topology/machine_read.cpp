@@ -16,8 +16,8 @@
 namespace wirewise {
 namespace {
 
-constexpr int kMostGpus = 1024;  // of one server
-constexpr int kMostLinks = 72;   // of one GPU
+constexpr int kMostGpus = 256;  // of one server: an NVL72 rack has 72
+constexpr int kMostLinks = 72;  // of one GPU
 
 // A GPU as the file says it, before it has a node: GPUs are numbered by index, wherever in the tree they
 // stand.

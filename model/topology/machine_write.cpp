@@ -22,6 +22,14 @@ std::optional<T> most_common(const std::vector<T>& values) {
     return best;
 }
 
+// The keys of one place of the tree, always in the order people write them.
+Json in_order(Json place) {
+    Json out = Json::object();
+    for (const char* key : {"name", "memory_rate", "link", "bridges", "gpus", "nics", "switches"})
+        if (place.contains(key)) out[key] = std::move(place[key]);
+    return out;
+}
+
 bool same(BytesPerSecond plan, BytesPerSecond wire, const LinkRates& usual) {
     return plan == usual.plan && wire == usual.wire;
 }
@@ -117,7 +125,7 @@ class Writer {
                 Json below{{"name", graph_[child].name}};
                 if (text != usual_pcie_) below["link"] = text;
                 append_below(child, below);
-                out["switches"].push_back(std::move(below));
+                out["switches"].push_back(in_order(std::move(below)));
             }
         }
     }
@@ -135,10 +143,10 @@ class Writer {
             } else if (!below.empty()) {
                 Json devices = Json::object();
                 append_below(bridge, devices);
-                out["bridges"].push_back(std::move(devices));
+                out["bridges"].push_back(in_order(std::move(devices)));
             }
         }
-        return out;
+        return in_order(std::move(out));
     }
 
     BytesPerSecond usual_memory_rate() const {

@@ -9,11 +9,14 @@ bool names_column(const Header& header, const std::string& device) {
     return std::find(header.devices.begin(), header.devices.end(), device) != header.devices.end();
 }
 
+constexpr std::size_t kLongestLine = 8192;  // no line of a matrix comes near
+
 class Cutter {
   public:
     explicit Cutter(Repairs& repairs) : repairs_(repairs) {}
 
     void take(const std::string& line) {
+        if (line.size() > kLongestLine) return;
         if (const auto row = row_in(line)) return take_row(*row);
         if (widens_header(line) || lengthens_row(line)) return repairs_.note("wrapped lines joined");
         if (auto header = header_in(line)) {
@@ -23,7 +26,11 @@ class Cutter {
     }
 
     std::vector<Block> blocks() && {
-        std::erase_if(blocks_, [](const Block& block) { return block.rows.empty(); });
+        const bool rows =
+            std::any_of(blocks_.begin(), blocks_.end(), [](const Block& b) { return !b.rows.empty(); });
+        std::erase_if(blocks_, [&](const Block& block) {
+            return block.rows.empty() && (rows || block.header->affinity.empty());
+        });
         return std::move(blocks_);
     }
 

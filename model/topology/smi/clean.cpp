@@ -48,17 +48,24 @@ void replace_all(std::string& line, std::string_view from, std::string_view to, 
     if (found && !what.empty()) repairs.note(std::string(what));
 }
 
-// Table bars become gaps and rulers of a table vanish; a quote mark at the start goes.
+bool names_gpu(std::string_view line) {
+    for (std::size_t at = line.find("GPU"); at != std::string_view::npos; at = line.find("GPU", at + 1))
+        if (at + 3 < line.size() && is_digit(line[at + 3])) return true;
+    return false;
+}
+
+// The bars of a Markdown or drawn table become gaps; a quote mark at the start goes. The repair is told where
+// a line of the matrix was meant.
 void undress(std::string& line, Repairs& repairs) {
     const auto first = line.find_first_not_of(" \t");
     if (first == std::string::npos) return;
     if (line[first] == '>') {
         line[first] = ' ';
-        repairs.note("quote marks taken off");
+        if (names_gpu(line)) repairs.note("quote marks taken off");
     }
-    if (line.find("|") == std::string::npos) return;
+    if (line[first] != '|' && std::count(line.begin(), line.end(), '|') < 3) return;
     std::replace(line.begin(), line.end(), '|', ' ');
-    repairs.note("table bars taken off");
+    if (names_gpu(line)) repairs.note("table bars taken off");
 }
 
 }  // namespace

@@ -15,7 +15,10 @@ namespace {
 
 // Where the header is lost, the rows name the columns; NIC columns beyond them stay unknown.
 std::vector<std::string> columns_of(const Block& block, Matrix& matrix) {
-    if (block.header) return block.header->devices;
+    if (block.header) {
+        if (block.header->cut) matrix.missing.emplace_back("the end of the header line");
+        return block.header->devices;
+    }
     matrix.missing.emplace_back("the header line (column names)");
     std::vector<std::string> names;
     for (const Row& row : block.rows)
@@ -43,6 +46,13 @@ void add_devices(const std::vector<std::string>& names, Matrix& matrix) {
     matrix.resize_cells();
 }
 
+// A lost cell shifts those after it; the X on the diagonal shows it. Such a row is not believed.
+bool aligned(const Row& row, const std::vector<std::string>& columns) {
+    for (std::size_t i = 0; i < row.cells.size() && i < columns.size(); ++i)
+        if ((row.cells[i].path == PathClass::self) != (columns[i] == row.device)) return false;
+    return true;
+}
+
 void read_row(const Row& row, const std::vector<std::string>& columns, const Block& block, Matrix& matrix) {
     const auto index = find_column(matrix, row.device);
     if (!index) {
@@ -51,6 +61,12 @@ void read_row(const Row& row, const std::vector<std::string>& columns, const Blo
         return;
     }
     Device& device = matrix.devices[*index];
+    if (!aligned(row, columns)) {
+        matrix.missing.push_back(
+            fmt::format("a cell of row {}: its X does not stand under its own name", row.device));
+        device.row_found = true;
+        return;
+    }
     const bool again = device.row_found;
     device.row_found = true;
     for (std::size_t i = 0; i < row.cells.size() && i < columns.size(); ++i) {
@@ -94,24 +110,12 @@ void settle_disagreements(Matrix& matrix) {
         }
 }
 
-void check_diagonal(Matrix& matrix) {
-    for (std::size_t a = 0; a < matrix.devices.size(); ++a)
-        for (std::size_t b = 0; b < matrix.devices.size(); ++b) {
-            const auto cell = matrix.printed_in_row(a, b);
-            if (!cell || (cell->path == PathClass::self) == (a == b)) continue;
-            matrix.missing.push_back(fmt::format("a cell of row {}: its X stands under {}",
-                                                 matrix.devices[a].column, matrix.devices[b].column));
-            return;
-        }
-}
-
 Matrix matrix_of(const Block& block) {
     Matrix matrix;
     const std::vector<std::string> columns = columns_of(block, matrix);
     add_devices(columns, matrix);
     for (const Row& row : block.rows) read_row(row, columns, block, matrix);
     note_missing_rows(matrix);
-    check_diagonal(matrix);
     settle_disagreements(matrix);
     return matrix;
 }

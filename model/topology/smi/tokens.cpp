@@ -9,6 +9,8 @@
 namespace wirewise::smi {
 namespace {
 
+constexpr std::size_t kMostDevices = 128;  // of one server; real ones have 16 GPUs and some 40 NICs
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_gap(char c) { return c == ' ' || c == '\t'; }
 
@@ -169,7 +171,7 @@ bool split_names(std::string_view word, Header& header, bool& affinity_begins) {
 }
 
 // The affinity headings from `at` on; they may be cut short ("NUMA Affin").
-bool read_affinity(std::string_view line, std::size_t at, Header& header) {
+void read_affinity(std::string_view line, std::size_t at, Header& header) {
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> headings{
         {{"CPU", "CPU Affinity"}, {"NUMA", "NUMA Affinity"}, {"GPU", "GPU NUMA ID"}}};
     static constexpr std::string_view fillers[] = {"Affinity", "ID"};
@@ -178,15 +180,21 @@ bool read_affinity(std::string_view line, std::size_t at, Header& header) {
         const std::string_view word = line.substr(at, word_end(line, at) - at);
         const bool filler = std::any_of(std::begin(fillers), std::end(fillers),
                                         [&](std::string_view full) { return full.starts_with(word); });
-        if (filler || (inside_gpu && word == "NUMA")) continue;
+        if (filler || (inside_gpu && std::string_view("NUMA").starts_with(word))) continue;
         const auto* const known = std::find_if(headings.begin(), headings.end(),
                                                [&](const auto& heading) { return heading.first == word; });
-        if (known == headings.end()) return false;
+        if (known == headings.end()) return;  // a note after the headings
         inside_gpu = word == "GPU";
         header.affinity.emplace_back(known->second);
         header.affinity_at.push_back(at);
     }
-    return true;
+}
+
+// "NI", "mlx", "CP": the beginning of a name or heading at the end of a cut line.
+bool cut_name(std::string_view word) {
+    static constexpr std::string_view names[] = {"GPU", "NIC", "CPU", "mlx"};
+    return std::any_of(std::begin(names), std::end(names),
+                       [&](std::string_view name) { return name.starts_with(word); });
 }
 
 bool starts_affinity(std::string_view word) { return word == "CPU" || word == "NUMA" || word == "GPU"; }
@@ -199,10 +207,14 @@ std::optional<Header> header_from(std::string_view line, std::size_t at) {
         const std::string_view word = line.substr(at, end - at);
         bool affinity_begins = false;
         if (starts_affinity(word)) {
-            if (!read_affinity(line, at, header)) return std::nullopt;
+            read_affinity(line, at, header);
             return header;
         }
-        if (!split_names(word, header, affinity_begins)) return std::nullopt;
+        if (!split_names(word, header, affinity_begins)) {
+            if (!cut_name(word) || skip_gap(line, end) < line.size()) return std::nullopt;
+            header.cut = true;
+            return header;
+        }
         at = affinity_begins ? end - (word.ends_with("CPU") ? 3 : 4) : skip_gap(line, end);
     }
     return header;
@@ -222,7 +234,7 @@ std::optional<Header> header_in(std::string_view line, bool continuation) {
     // A prompt, a time stamp or a rank in front of the names is passed over.
     for (std::size_t at = skip_gap(line, 0); at < line.size(); at = skip_gap(line, word_end(line, at))) {
         const auto header = header_from(line, at);
-        if (!header || header->devices.empty()) continue;
+        if (!header || header->devices.empty() || header->devices.size() > kMostDevices) continue;
         const bool gpus = std::any_of(header->devices.begin(), header->devices.end(),
                                       [](const std::string& name) { return is_gpu_name(name); });
         if (gpus || (continuation && at == skip_gap(line, 0))) return header;

@@ -27,6 +27,7 @@ struct Header {
     std::vector<std::string> affinity;     // "CPU Affinity", "NUMA Affinity", "GPU NUMA ID"
     std::vector<std::size_t> affinity_at;  // where each heading begins on the line
     bool fused = false;                    // names had no gap between them
+    bool cut = false;                      // the line ends within a name
 };
 
 struct Row {

@@ -16,7 +16,14 @@ namespace {
 using xml::PciRole;
 using xml::PciSpeed;
 
+constexpr std::size_t kMostGpus = 256, kMostNics = 512;
 constexpr int kDeepest = 32;  // of nested PCI bridges; real trees have four
+
+// The narrowest PCIe uplink between a device and its CPU.
+struct Narrowest {
+    PciSpeed speed;
+    std::string busid;
+};
 
 class XmlReader {
   public:
@@ -44,7 +51,7 @@ class XmlReader {
     void collect(const pugi::xml_node& parent, int depth) {
         for (const pugi::xml_node& pci : parent.children("pci")) {
             const PciRole role = xml::role_of(pci);
-            if (role == PciRole::gpu) gpus_.push_back(gpu_at(pci, parent));
+            if (role == PciRole::gpu && gpus_.size() < kMostGpus) gpus_.push_back(gpu_at(pci, parent));
             if (role == PciRole::unknown) ++unknown_devices_;
             if (role == PciRole::bridge && depth < kDeepest) collect(pci, depth + 1);
         }
@@ -91,16 +98,16 @@ class XmlReader {
             if (gpu.numa + 1 == static_cast<int>(numas_.size())) gpu.numa_node = numa;
         // NCCL knows no two host bridges on one NUMA node: everything on it is PHB.
         const NodeId bridge = builder_.host_bridge(numa);
-        read_below(cpu, bridge, PciSpeed{}, 0);
+        read_below(cpu, bridge, Narrowest{}, 0);
     }
 
-    void read_below(const pugi::xml_node& parent, NodeId above, const PciSpeed& uplink, int depth) {
+    void read_below(const pugi::xml_node& parent, NodeId above, const Narrowest& uplink, int depth) {
         read_nets(parent, above, PciSpeed{});
         for (const pugi::xml_node& pci : parent.children("pci")) {
             const PciSpeed speed = xml::speed_of(pci);
             switch (xml::role_of(pci)) {
                 case PciRole::gpu:
-                    attach_gpu(pci, above, speed, uplink, parent);
+                    attach_gpu(pci, above, speed, uplink);
                     break;
                 case PciRole::nic:
                     read_nic(pci, above, speed);
@@ -109,7 +116,7 @@ class XmlReader {
                     if (depth < kDeepest) {
                         const NodeId node = builder_.pcie_switch();
                         join(node, above, speed);
-                        read_below(pci, node, speed, depth + 1);
+                        read_below(pci, node, narrower(uplink, speed, pci), depth + 1);
                     }
                     break;
                 case PciRole::other:
@@ -131,14 +138,20 @@ class XmlReader {
         return 4;
     }
 
-    void attach_gpu(const pugi::xml_node& pci, NodeId above, PciSpeed speed, const PciSpeed& uplink,
-                    const pugi::xml_node& parent) {
-        join(nodes_.at(pci.internal_object()), above, speed);
-        if (uplink.rate() > 0 && speed.rate() > 0 && uplink.rate() < speed.rate())
-            warnings_.push_back(fmt::format(
-                "the PCIe switch {} has a generation {} x{} uplink above a GPU with generation "
-                "{} x{}: as written, the file throttles itself there",
-                xml::busid_of(parent), uplink.generation, uplink.width, speed.generation, speed.width));
+    static Narrowest narrower(const Narrowest& above, const PciSpeed& speed, const pugi::xml_node& pci) {
+        const bool known = speed.rate() > 0,
+                   narrow = above.speed.rate() <= 0 || speed.rate() < above.speed.rate();
+        return known && narrow ? Narrowest{speed, xml::busid_of(pci)} : above;
+    }
+
+    void attach_gpu(const pugi::xml_node& pci, NodeId above, PciSpeed speed, const Narrowest& uplink) {
+        const auto node = nodes_.find(pci.internal_object());
+        if (node == nodes_.end()) return;  // beyond kMostGpus
+        join(node->second, above, speed);
+        if (uplink.speed.rate() > 0 && speed.rate() > 0 && uplink.speed.rate() < speed.rate())
+            throttles_.push_back(fmt::format("{} (generation {} x{}) above {} (generation {} x{})",
+                                             uplink.busid, uplink.speed.generation, uplink.speed.width,
+                                             xml::busid_of(pci), speed.generation, speed.width));
         if (speed.rate() > 0 && (speed.generation <= 1 || speed.width < 8))
             warnings_.push_back(
                 fmt::format("{} has a generation {} x{} link: read while it idled, or throttled",
@@ -156,6 +169,7 @@ class XmlReader {
         bool any = false;
         for (const pugi::xml_node& nic : parent.children("nic"))
             for (const pugi::xml_node& net : nic.children("net")) {
+                if (builder_.machine().nics.size() >= kMostNics) return true;
                 const auto megabits = xml::number_in(net, "speed");
                 if (!megabits || *megabits <= 0) speedless_nics_ = true;
                 const BytesPerSecond rate(std::max(megabits.value_or(0), 0) * 1e6 / 8);
@@ -185,6 +199,12 @@ class XmlReader {
             warnings_.emplace_back("a NIC without speed: NCCL would take 10 Gb/s unless it detects more");
         if (std::any_of(gpus_.begin(), gpus_.end(), [](const xml::Gpu& gpu) { return gpu.model == nullptr; }))
             warnings_.emplace_back("a GPU whose device id is not in the catalogue: name it with --gpu");
+        if (!throttles_.empty())
+            warnings_.push_back(
+                fmt::format("the file throttles itself: PCIe bridge {}{}, and transfers are planned at the "
+                            "slower of the two",
+                            throttles_.front(),
+                            throttles_.size() > 1 ? fmt::format(" and {} more", throttles_.size() - 1) : ""));
         doubt_tree();
     }
 
@@ -206,7 +226,7 @@ class XmlReader {
     std::vector<xml::Gpu> gpus_;
     std::map<pugi::xml_node_struct*, NodeId> nodes_;
     std::vector<NodeId> numas_;
-    std::vector<std::string> warnings_;
+    std::vector<std::string> warnings_, throttles_;
     int unknown_devices_ = 0, nameless_nics_ = 0;
     bool speedless_nics_ = false, hidden_numa_ = false;
 };
