@@ -1,11 +1,11 @@
 #include "tests/pytorch/measured.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
 #include <nlohmann/json.hpp>
 
-#include "model/strategy/pytorch/lower_pytorch.hpp"
 #include "model/transformer/read_config.hpp"
 
 namespace wirewise {
@@ -66,26 +66,12 @@ const MeasuredStep& measured_step(const std::string& id) {
     throw std::out_of_range(id);
 }
 
-MemoryPeak predicted_peak(const Transformer& model, const ParallelPlan& plan) {
-    MemoryWalk walk(make_caching_allocator());
-    for (const Phase phase : {Phase::load, Phase::first_step, Phase::second_step, Phase::steady_step})
-        walk.run(lower_pytorch(model, plan, phase));
-    return walk.peak();
-}
-
 MemoryPeak nearest_peak(const MeasuredStep& step) {
-    if (step.plan.strategy != Strategy::ddp && step.plan.strategy != Strategy::zero1)
-        return predicted_peak(step.model, step.plan);
-    const auto error = [&](const MemoryPeak& peak) { return std::abs(peak.reserved / step.reserved - 1); };
-    std::optional<MemoryPeak> best;
-    for (const StaleBucket stale : {StaleBucket::freed_at_rebuild, StaleBucket::freed_at_buffer_broadcast,
-                                    StaleBucket::freed_in_backward}) {
-        ParallelPlan plan = step.plan;
-        plan.stale_bucket = stale;
-        const MemoryPeak peak = predicted_peak(step.model, plan);
-        if (!best || error(peak) < error(*best)) best = peak;
-    }
-    return *best;
+    std::vector<PytorchMemory> states = predict_pytorch_memory(step.model, step.plan);
+    const auto error = [&](const PytorchMemory& memory) {
+        return std::abs(memory.peak.reserved / step.reserved - 1);
+    };
+    return std::ranges::min_element(states, {}, error)->peak;
 }
 
 }  // namespace wirewise

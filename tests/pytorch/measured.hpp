@@ -4,9 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/program/walk.hpp"
-#include "model/strategy/plan.hpp"
-#include "model/transformer/transformer.hpp"
+#include "model/memory/pytorch_memory.hpp"
 
 namespace wirewise {
 
@@ -19,8 +17,6 @@ struct MeasuredStep {
 const std::vector<MeasuredStep>& measured_steps();
 const MeasuredStep& measured_step(const std::string& id);
 
-// Load, first, second and steady step, walked with the caching allocator.
-MemoryPeak predicted_peak(const Transformer& model, const ParallelPlan& plan);
 // Of the states the plan can be in, the one nearest to what was measured (DDP, ZeRO-1: StaleBucket).
 MemoryPeak nearest_peak(const MeasuredStep& step);
 

@@ -94,8 +94,7 @@ std::vector<WeightId> Ddp::own_weights() const {
 std::vector<PytorchOptimizer::Item> Ddp::own_items() const {
     std::vector<PytorchOptimizer::Item> items;
     for (const WeightId id : own_weights())
-        items.push_back(
-            {name_of(context_.weights.at(id)), weights_.buffer(id), context_.weights.at(id).count()});
+        items.push_back({weights_.buffer(id), context_.weights.at(id).count()});
     return items;
 }
 

@@ -15,7 +15,7 @@ constexpr Bytes kCublasWorkspace = Bytes(32) * 1048576;
 }  // namespace
 
 EagerDecoder::EagerDecoder(PytorchContext& context)
-    : context_(context), tape_(context.tape), modules_(context) {
+    : context_(context), tape_(context.tape), modules_(context), compiled_(context, modules_) {
     for (const std::string_view name : {"cuBLAS workspace", "cuBLAS workspace of autograd"})
         cublas_workspaces_.push_back(context.build().persistent(name, kCublasWorkspace, DType::int8,
                                                                 Role::workspace, context.compute));
@@ -30,6 +30,7 @@ void EagerDecoder::begin_micro_batch() {
                       {{result, Access::write}});
         return result;
     };
+    tape_.begin_micro_batch();
     ids_ = tokens_tensor("input ids");
     labels_ = tokens_tensor("labels");
     start_of_.clear();
@@ -51,7 +52,26 @@ void EagerDecoder::layer_forward(std::int32_t layer) {
     if (context_.plan().recompute == Recompute::full && tape_.gradients)
         checkpointed_forward(layer);
     else
-        hidden_ = modules_.layer(layer, hidden_);
+        hidden_ = run_layer(layer, hidden_);
+}
+
+Tensor EagerDecoder::run_layer(std::int32_t layer, const Tensor& x) {
+    return compiled_.handles(layer) ? compiled_.layer(layer, x) : modules_.layer(layer, x);
+}
+
+// Weights that the modules above leave out (attention sinks, biases of experts, ...) are small; their
+// gradients count like any other's.
+void EagerDecoder::give_other_gradients(Unit unit) {
+    for (const WeightId id : context_.weights.of(unit)) {
+        if (tape_.took_gradient(id)) continue;
+        const Weight& weight = context_.weights.at(id);
+        Tensor gradient = tape_.storages.empty("weight gradient", weight.rows, weight.columns,
+                                               context_.weight_type(), Role::gradient);
+        tape_.compute("weight gradient",
+                      reduction_kernel(weight.rows, weight.columns, 2 * gradient.bytes(), gradient.type),
+                      {{gradient, Access::write}});
+        tape_.owner().take_gradient(id, std::move(gradient));
+    }
 }
 
 void EagerDecoder::checkpointed_forward(std::int32_t layer) {
@@ -59,7 +79,7 @@ void EagerDecoder::checkpointed_forward(std::int32_t layer) {
     checkpoint.input = hidden_;
     tape_.recording = false;
     tape_.save_count = 0;
-    hidden_ = modules_.layer(layer, hidden_);
+    hidden_ = run_layer(layer, hidden_);
     tape_.recording = true;
     checkpoint.saves = tape_.save_count;
     tape_.record(hidden_, [](Tape&, Tensor) {});
@@ -94,6 +114,7 @@ void EagerDecoder::layer_backward(std::int32_t layer) {
         checkpointed_backward(layer);
     else
         tape_.run_backward_to(start_of_[static_cast<std::size_t>(layer)]);
+    give_other_gradients({layer});
 }
 
 // The first saved tensor asked for runs the layer's forward again, until everything saved is there.
@@ -103,7 +124,7 @@ void EagerDecoder::checkpointed_backward(std::int32_t layer) {
     tape_.save_count = 0;
     tape_.stop_at_save = checkpoint.saves;
     modules_.clear_autocast_cache();
-    Tensor output = modules_.layer(layer, checkpoint.input);
+    Tensor output = run_layer(layer, checkpoint.input);
     modules_.clear_autocast_cache();
     tape_.stop_at_save = -1;
     tape_.storages.skipping = false;
@@ -115,6 +136,7 @@ void EagerDecoder::checkpointed_backward(std::int32_t layer) {
 void EagerDecoder::embedding_backward() {
     context_.build().at_layer(-1);
     tape_.run_backward_to(0);
+    give_other_gradients({});
     modules_.end_forward();
     ids_ = {};
     labels_ = {};

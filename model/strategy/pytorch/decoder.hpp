@@ -1,6 +1,7 @@
 // The LayerEmitter of eager PyTorch: runs the model's Python forward, then the tape backwards, unit by unit.
 #pragma once
 
+#include "model/strategy/pytorch/compiled.hpp"
 #include "model/strategy/pytorch/modules.hpp"
 
 namespace wirewise {
@@ -22,12 +23,15 @@ class EagerDecoder final : public LayerEmitter {
         Tensor input, output;
         int saves = 0;
     };
+    Tensor run_layer(std::int32_t layer, const Tensor& x);
+    void give_other_gradients(Unit unit);
     void checkpointed_forward(std::int32_t layer);
     void checkpointed_backward(std::int32_t layer);
 
     PytorchContext& context_;
     Tape& tape_;
     Modules modules_;
+    CompiledLayers compiled_;
     std::vector<BufferId> cublas_workspaces_;  // of the main thread and of autograd's thread
     Tensor ids_, labels_;
     Tensor embedded_, hidden_, loss_;

@@ -85,8 +85,7 @@ std::vector<PytorchOptimizer::Item> Fsdp::items() const {
     std::vector<PytorchOptimizer::Item> items(context_.weights.size());
     for (const FsdpGroup& group : groups_)
         for (const ShardedWeight& weight : group.weights)
-            items[index_of(weight.id)] = {name_of(context_.weights.at(weight.id)), weight.shard,
-                                          weight.shard_count};
+            items[index_of(weight.id)] = {weight.shard, weight.shard_count};
     return items;
 }
 

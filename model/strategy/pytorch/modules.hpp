@@ -23,16 +23,34 @@ class Modules {
     Tensor last_norm(const Tensor& x);
     Tensor head(const Tensor& x);
 
+    // Shared with compiled layers.
+    Tensor weight(WeightId id) const;
+    std::optional<Tensor> find(Unit unit, ParameterUse use, int nth = 0) const;
+    std::optional<Tensor> find_bias(Unit unit, ParameterUse owner) const;
+    const Tensor& cosine() const { return cosine_; }
+    const Tensor& sine() const { return sine_; }
+    Attention attention_kernel(std::int32_t index, DType type) const;
+
   private:
     Tensor norm(Unit unit, const Tensor& x, int nth);
     Tensor rms_norm(const Tensor& x, const Tensor& weight);
     Tensor attention(std::int32_t index, const Tensor& x);
     Tensor rotate(const Tensor& x, std::int64_t rotary);
     Tensor rotate_all(const Tensor& x);
-    Tensor mlp(std::int32_t index, const Tensor& x);
+    struct Heads {
+        Tensor q, k, v;
+    };
+    Heads plain_heads(std::int32_t index, const Tensor& x);
+    Heads latent_heads(std::int32_t index, const Tensor& x);
+    Tensor head_norm(const Tensor& x, std::int64_t head_dim, const Tensor& scale);
+    Tensor feed_forward(std::int32_t index, const Tensor& x);
+    struct MlpUses {
+        ParameterUse gate, up, gate_up, down;
+    };
+    Tensor mlp(std::int32_t index, const Tensor& x, const MlpUses& uses);
+    Tensor experts(std::int32_t index, const Tensor& x);
+    Tensor activate(const Tensor& x, Activation kind);
 
-    Tensor weight(WeightId id) const;
-    std::optional<Tensor> find(Unit unit, ParameterUse use, int nth = 0) const;
     Tensor project(Unit unit, ParameterUse use, const Tensor& x);
     Tensor autocast_weight(WeightId id);
 

@@ -43,11 +43,13 @@ Tensor reshape(Tape& tape, const Tensor& x, std::int64_t rows, std::int64_t colu
 // Columns [.., ..) of width `columns` by indexing: the gradient is a zero tensor with that part filled.
 Tensor slice(Tape& tape, const Tensor& x, std::int64_t columns);
 Tensor concatenate(Tape& tape, const Tensor& a, const Tensor& b);
-// Equal halves by chunk(2): one gradient tensor for both.
-struct Halves {
+// Two parts by split or chunk: one gradient tensor for both.
+struct Parts {
     Tensor first, second;
 };
-Halves chunk(Tape& tape, const Tensor& x);
+Parts split(Tape& tape, const Tensor& x, std::int64_t first_columns);
+// Each row `times` times, without a copy; its gradient is summed.
+Tensor expand_rows(Tape& tape, const Tensor& x, std::int64_t times);
 
 // Products.
 struct LinearNames {
@@ -57,7 +59,13 @@ Tensor linear(Tape& tape, const Tensor& x, const Tensor& weight, const Tensor* b
               const LinearNames& names);
 Tensor attention(Tape& tape, const Tensor& q, const Tensor& k, const Tensor& v, const Attention& shape);
 
+Tensor expert_linear(Tape& tape, const Tensor& x, const Tensor& stacked, std::int64_t experts,
+                     const LinearNames& names);
+
 // Rows picked by ids.
 Tensor embedding(Tape& tape, const Tensor& table, const Tensor& ids);
+// Each row sent to `times` places, and brought back as a sum.
+Tensor scatter_rows(Tape& tape, const Tensor& x, std::int64_t times);
+Tensor gather_rows(Tape& tape, const Tensor& x, std::int64_t times);
 
 }  // namespace wirewise::eager

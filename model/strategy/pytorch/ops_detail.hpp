@@ -11,4 +11,10 @@ Tensor fitted(Tape& tape, const Input& input, Tensor gradient);
 // A cast without a node; the tensor itself when it has the type already.
 Tensor convert(Tape& tape, std::string_view name, Tensor x, DType type);
 
+// The matmuls of a linear layer, without nodes.
+Tensor matmul(Tape& tape, const Tensor& x, const Tensor& weight, const Tensor* bias,
+              const LinearNames& names);
+Tensor data_gradient(Tape& tape, const Tensor& dy, const Tensor& weight, const LinearNames& names);
+Tensor weight_gradient(Tape& tape, const Tensor& dy, const Tensor& x, const LinearNames& names);
+
 }  // namespace wirewise::eager

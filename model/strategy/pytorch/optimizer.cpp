@@ -60,8 +60,7 @@ void PytorchOptimizer::step(const std::vector<Operand>& gradients) {
     if (context_.plan().clip_gradients) clip(gradients);
     if (context_.phase() == Phase::first_step) create_states();
     if (context_.plan().optimizer == OptimizerKind::adamw_foreach)
-        foreach (gradients)
-            ;
+        multi_tensor(gradients);
     else
         fused(gradients);
 }
@@ -119,12 +118,19 @@ void PytorchOptimizer::fused(const std::vector<Operand>& gradients) {
 
 // _multi_tensor_adamw: weight decay, lerp, two passes over exp_avg_sq, then its square root as a temporary of
 // the size of the state, divided and shifted in place, and addcdiv into the parameters.
-void PytorchOptimizer::foreach (const std::vector<Operand>& gradients) {
+void PytorchOptimizer::multi_tensor(const std::vector<Operand>& gradients) {
     ProgramBuilder& build = context_.build();
     std::vector<BufferId> roots;
     for (const std::int64_t count : counts_)
         roots.push_back(build.transient("exp_avg_sq square root", bytes_of(count, state_type_), state_type_,
                                         Role::workspace, context_.compute));
+    multi_tensor_passes(gradients, roots);
+    multi_tensor_update(gradients, roots);
+}
+
+void PytorchOptimizer::multi_tensor_passes(const std::vector<Operand>& gradients,
+                                           const std::vector<BufferId>& roots) {
+    ProgramBuilder& build = context_.build();
     const std::int64_t p = size_of(parameter_type_), s = size_of(state_type_);
     struct Pass {
         std::string_view name;
@@ -160,6 +166,12 @@ void PytorchOptimizer::foreach (const std::vector<Operand>& gradients) {
                           operands);
         });
     }
+}
+
+void PytorchOptimizer::multi_tensor_update(const std::vector<Operand>& gradients,
+                                           const std::vector<BufferId>& roots) {
+    ProgramBuilder& build = context_.build();
+    const std::int64_t p = size_of(parameter_type_), s = size_of(state_type_);
     for_each_launch(counts_, 4, [&](const std::vector<TensorPart>& launch) {
         OptimizerUpdate update;
         update.kind = OptimizerKind::adamw_foreach;

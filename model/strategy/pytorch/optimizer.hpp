@@ -9,7 +9,6 @@ namespace wirewise {
 class PytorchOptimizer {
   public:
     struct Item {
-        std::string_view name;
         BufferId parameter{};
         std::int64_t count = 0;
     };
@@ -26,7 +25,9 @@ class PytorchOptimizer {
     void create_states();
     void clip(const std::vector<Operand>& gradients);
     void fused(const std::vector<Operand>& gradients);
-    void foreach (const std::vector<Operand>& gradients);
+    void multi_tensor(const std::vector<Operand>& gradients);
+    void multi_tensor_passes(const std::vector<Operand>& gradients, const std::vector<BufferId>& roots);
+    void multi_tensor_update(const std::vector<Operand>& gradients, const std::vector<BufferId>& roots);
     bool adaptive() const { return context_.plan().optimizer != OptimizerKind::sgd; }
 
     PytorchContext& context_;

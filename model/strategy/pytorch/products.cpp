@@ -17,6 +17,8 @@ Gemm gemm(GemmLayout layout, std::int64_t m, std::int64_t n, std::int64_t k, DTy
     return result;
 }
 
+}  // namespace
+
 Tensor data_gradient(Tape& t, const Tensor& dy, const Tensor& weight, const LinearNames& names) {
     Tensor dx = t.storages.empty(names.data_gradient, dy.rows, weight.columns, dy.type);
     t.compute(names.data_gradient,
@@ -35,12 +37,8 @@ Tensor weight_gradient(Tape& t, const Tensor& dy, const Tensor& x, const LinearN
     return dw;
 }
 
-}  // namespace
-
-// Without bias mm(x, weight^T), with bias addmm(bias, x, weight^T).
-Tensor linear(Tape& tape, const Tensor& x, const Tensor& weight, const Tensor* bias,
+Tensor matmul(Tape& tape, const Tensor& x, const Tensor& weight, const Tensor* bias,
               const LinearNames& names) {
-    const bool node = bias ? tape.begin({&x, &weight, bias}, true) : tape.begin({&x, &weight}, true);
     Tensor y = tape.storages.empty(names.forward, x.rows, weight.rows, x.type);
     Gemm kernel = gemm(GemmLayout::forward, x.rows, weight.rows, x.columns, x.type);
     kernel.bias = bias != nullptr;
@@ -49,6 +47,14 @@ Tensor linear(Tape& tape, const Tensor& x, const Tensor& weight, const Tensor* b
                      {{x, Access::read}, {weight, Access::read}, {*bias, Access::read}, {y, Access::write}});
     else
         tape.compute(names.forward, kernel, {{x, Access::read}, {weight, Access::read}, {y, Access::write}});
+    return y;
+}
+
+// Without bias mm(x, weight^T), with bias addmm(bias, x, weight^T).
+Tensor linear(Tape& tape, const Tensor& x, const Tensor& weight, const Tensor* bias,
+              const LinearNames& names) {
+    const bool node = bias ? tape.begin({&x, &weight, bias}, true) : tape.begin({&x, &weight}, true);
+    Tensor y = matmul(tape, x, weight, bias, names);
     if (!node) return y;
     std::optional<Input> bias_input;
     if (bias) bias_input = Input(*bias);
@@ -63,6 +69,34 @@ Tensor linear(Tape& tape, const Tensor& x, const Tensor& weight, const Tensor* b
         if (xi.wanted()) t.accumulate(xi.target, std::move(dx));
         if (wi.wanted()) t.accumulate(wi.target, std::move(dw));
         if (bias_input) t.accumulate(bias_input->target, std::move(db));
+    });
+    return y;
+}
+
+// The experts' rows stand one after another; each meets its own slice of the stacked weights.
+Tensor expert_linear(Tape& tape, const Tensor& x, const Tensor& stacked, std::int64_t experts,
+                     const LinearNames& names) {
+    const bool node = tape.begin({&x, &stacked}, true);
+    const std::int64_t out = stacked.count() / experts / x.columns;
+    const auto kernel_of = [=, type = x.type, rows = x.rows, in = x.columns](GemmLayout layout) {
+        if (layout == GemmLayout::forward) return gemm(layout, rows, out, in, type);
+        if (layout == GemmLayout::data_gradient) return gemm(layout, rows, in, out, type);
+        return gemm(layout, out, in, rows, type);
+    };
+    Tensor y = tape.storages.empty(names.forward, x.rows, out, x.type);
+    tape.compute(names.forward, kernel_of(GemmLayout::forward),
+                 {{x, Access::read}, {stacked, Access::read}, {y, Access::write}});
+    if (!node) return y;
+    tape.record(y, [xi = Input(x), wi = Input(stacked), x = x, stacked = stacked, names, kernel_of](
+                       Tape& t, Tensor gradient) {
+        Tensor dw = t.storages.empty(names.weight_gradient, wi.rows, wi.columns, wi.type, Role::gradient);
+        t.compute(names.weight_gradient, kernel_of(GemmLayout::weight_gradient),
+                  {{gradient, Access::read}, {x, Access::read}, {dw, Access::write}});
+        Tensor dx = t.storages.empty(names.data_gradient, xi.rows, xi.columns, xi.type);
+        t.compute(names.data_gradient, kernel_of(GemmLayout::data_gradient),
+                  {{gradient, Access::read}, {stacked, Access::read}, {dx, Access::write}});
+        t.accumulate(xi.target, std::move(dx));
+        t.accumulate(wi.target, std::move(dw));
     });
     return y;
 }

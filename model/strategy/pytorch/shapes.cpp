@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "model/strategy/pytorch/ops.hpp"
@@ -67,22 +68,64 @@ Tensor concatenate(Tape& tape, const Tensor& a, const Tensor& b) {
     return result;
 }
 
-Halves chunk(Tape& tape, const Tensor& x) {
+Parts split(Tape& tape, const Tensor& x, std::int64_t first_columns) {
     const bool node = tape.begin({&x}, false);
-    Halves halves{x.as(x.rows, x.columns / 2), x.as(x.rows, x.columns / 2)};
-    halves.first.slot = halves.second.slot = GradientSlot::none;
-    if (!node) return halves;
-    tape.record(halves.second, [](Tape&, Tensor) {});
-    const GradientSlot second = halves.second.slot;
-    tape.record(halves.first, [input = Input(x), second](Tape& t, Tensor gradient) {
+    Parts parts{x.as(x.rows, first_columns), x.as(x.rows, x.columns - first_columns)};
+    parts.first.slot = parts.second.slot = GradientSlot::none;
+    if (!node) return parts;
+    tape.record(parts.second, [](Tape&, Tensor) {});
+    const GradientSlot second = parts.second.slot;
+    tape.record(parts.first, [input = Input(x), second](Tape& t, Tensor gradient) {
         const Tensor other = t.take(second);
-        Tensor whole = t.storages.empty("chunk gradient", input.rows, input.columns, gradient.type);
-        t.compute("chunk gradient",
+        Tensor whole = t.storages.empty("split gradient", input.rows, input.columns, gradient.type);
+        t.compute("split gradient",
                   broadcast_kernel(whole.rows, whole.columns, whole.bytes() + whole.bytes(), whole.type),
                   {{gradient, Access::read}, {other, Access::read}, {whole, Access::write}});
         t.accumulate(input.target, std::move(whole));
     });
-    return halves;
+    return parts;
+}
+
+Tensor expand_rows(Tape& tape, const Tensor& x, std::int64_t times) {
+    const bool node = tape.begin({&x}, false);
+    Tensor result = x.as(x.rows * times, x.columns);
+    result.slot = GradientSlot::none;
+    if (node)
+        tape.record(result, [input = Input(x)](Tape& t, Tensor gradient) {
+            t.accumulate(input.target, fitted(t, input, std::move(gradient)));
+        });
+    return result;
+}
+
+namespace {
+
+// Rows moved by index, from `x` into `rows` rows.
+Tensor moved(Tape& tape, std::string_view name, const Tensor& x, std::int64_t rows) {
+    Tensor result = tape.storages.empty(name, rows, x.columns, x.type);
+    tape.compute(name,
+                 eager_kernel(AccessClass::gather, std::max(rows, x.rows), x.columns,
+                              x.bytes() + result.bytes(), x.type),
+                 {{x, Access::read}, {result, Access::write}});
+    return result;
+}
+
+Tensor move_rows(Tape& tape, std::string_view name, const Tensor& x, std::int64_t rows) {
+    const bool node = tape.begin({&x}, false);
+    Tensor result = moved(tape, name, x, rows);
+    if (node)
+        tape.record(result, [input = Input(x), name](Tape& t, Tensor gradient) {
+            t.accumulate(input.target, moved(t, name, gradient, input.rows));
+        });
+    return result;
+}
+
+}  // namespace
+
+Tensor scatter_rows(Tape& tape, const Tensor& x, std::int64_t times) {
+    return move_rows(tape, "dispatch rows", x, x.rows * times);
+}
+Tensor gather_rows(Tape& tape, const Tensor& x, std::int64_t times) {
+    return move_rows(tape, "combine rows", x, x.rows / times);
 }
 
 }  // namespace wirewise::eager

@@ -12,8 +12,7 @@ std::vector<PytorchOptimizer::Item> all_items(const PytorchContext& context, con
     std::vector<PytorchOptimizer::Item> items;
     for (std::size_t i = 0; i < context.weights.size(); ++i) {
         const auto id = static_cast<WeightId>(i);
-        items.push_back(
-            {name_of(context.weights.at(id)), weights.buffer(id), context.weights.at(id).count()});
+        items.push_back({weights.buffer(id), context.weights.at(id).count()});
     }
     return items;
 }

@@ -67,7 +67,13 @@ void Tape::accumulate(Target into, Tensor gradient) {
     if (into.weight == WeightId::none) return add_to(slots_[index_of(into.slot)], std::move(gradient));
     Leaf& leaf = leaves_[index_of(into.weight)];
     add_to(leaf.sum, std::move(gradient));
-    if (--leaf.uses == 0) owner_->take_gradient(into.weight, std::exchange(leaf.sum, {}));
+    if (--leaf.uses != 0) return;
+    leaf.taken = true;
+    owner_->take_gradient(into.weight, std::exchange(leaf.sum, {}));
+}
+
+void Tape::begin_micro_batch() {
+    for (Leaf& leaf : leaves_) leaf.taken = false;
 }
 
 Tensor Tape::take(GradientSlot slot) { return std::exchange(slots_[index_of(slot)], {}); }

@@ -57,6 +57,10 @@ class Tape {
     void accumulate(Target into, Tensor gradient);
     Tensor take(GradientSlot slot);
 
+    // A weight that no op of ours reads still gets a gradient: see EagerDecoder.
+    bool took_gradient(WeightId weight) const { return leaves_[index_of(weight)].taken; }
+    void begin_micro_batch();
+
     std::size_t position() const { return nodes_.size(); }
     void run_backward_to(std::size_t position);
 
@@ -73,7 +77,8 @@ class Tape {
         Backward backward;
     };
     struct Leaf {
-        int uses = 0;  // whose gradient has not arrived yet
+        int uses = 0;        // whose gradient has not arrived yet
+        bool taken = false;  // in this micro-batch
         Tensor sum;
     };
     void add_to(Tensor& sum, Tensor gradient);
@@ -81,7 +86,7 @@ class Tape {
     WeightOwner* owner_ = nullptr;
     std::vector<Node> nodes_;
     std::vector<Tensor> slots_;
-    mutable std::vector<Leaf> leaves_;
+    std::vector<Leaf> leaves_;
 };
 
 }  // namespace wirewise

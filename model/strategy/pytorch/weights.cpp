@@ -31,8 +31,16 @@ void WeightTable::add(const std::vector<Parameter>& parameters, Unit unit) {
 
 std::vector<WeightId> WeightTable::of(Unit unit) const {
     std::vector<WeightId> result;
-    for (std::size_t i = 0; i < weights_.size(); ++i)
-        if (weights_[i].unit.layer == unit.layer) result.push_back(static_cast<WeightId>(i));
+    const auto append = [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) result.push_back(static_cast<WeightId>(i));
+    };
+    if (unit.root()) {
+        append(0, first_of_layer_.front());
+        append(first_of_layer_.back(), weights_.size());
+    } else {
+        const auto layer = static_cast<std::size_t>(unit.layer);
+        append(first_of_layer_[layer], first_of_layer_[layer + 1]);
+    }
     return result;
 }
 
