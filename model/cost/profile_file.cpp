@@ -5,11 +5,13 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
 #include "model/cost/cost_profile.hpp"
 #include "model/cost/runtime_costs.hpp"
+#include "model/units/embedded.hpp"
 #include "model/units/text.hpp"
 
 namespace wirewise {
@@ -185,17 +187,7 @@ CostProfile read_profile(const Node& root) {
     return profile;
 }
 
-std::string text_of(const std::string& file) {
-    if (!std::filesystem::is_regular_file(file))
-        throw InputError(file, "is not a file", "name a profile's JSON file");
-    std::ifstream stream(file);
-    if (!stream) throw InputError(file, "cannot be read", "check its permissions");
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-}  // namespace
-
-CostProfile profile_from_text(std::string_view text, const std::string& place) {
+CostProfile parse_profile(std::string_view text, const std::string& place) {
     Json json;
     try {
         json = Json::parse(text);
@@ -205,11 +197,26 @@ CostProfile profile_from_text(std::string_view text, const std::string& place) {
     return read_profile(Node(json, place + ":"));
 }
 
-CostProfile load_profile(const std::string& file) { return profile_from_text(text_of(file), file); }
+std::string text_of(const std::string& file) {
+    if (!std::filesystem::is_regular_file(file))
+        throw InputError(file, "is not a file", "name a profile's JSON file");
+    std::ifstream stream(file);
+    std::ostringstream text;
+    if (!stream || !(text << stream.rdbuf()))
+        throw InputError(file, "cannot be read", "check its permissions");
+    return text.str();
+}
 
-CostProfile profile_for(const GpuModel& gpu, const std::string& folder) {
-    const std::filesystem::path file = std::filesystem::path(folder) / (gpu.name + ".json");
-    return std::filesystem::exists(file) ? load_profile(file.string()) : profile_from_data_sheet(gpu);
+}  // namespace
+
+std::span<const EmbeddedFile> profile_files();  // calibration/profiles/*.json, compiled in
+
+CostProfile load_profile(const std::string& file) { return parse_profile(text_of(file), file); }
+
+CostProfile profile_for(const GpuModel& gpu) {
+    for (const EmbeddedFile& file : profile_files())
+        if (file.name == gpu.name + ".json") return parse_profile(file.text, std::string(file.name));
+    return profile_from_data_sheet(gpu);
 }
 
 const RuntimeCosts& CostProfile::runtime(std::string_view runtime_name) const {
