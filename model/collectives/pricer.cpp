@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "model/collectives/candidates.hpp"
+#include "model/collectives/group_wires.hpp"
 #include "model/collectives/samples.hpp"
 #include "model/units/error.hpp"
 

@@ -44,6 +44,7 @@ double shaped(const CollectiveCurve::Segment& segment, double below, double at, 
 struct WireName {
     std::string gpu, transport, path;
     int ranks = 0;
+    bool in_switch = false;  // reductions inside the NVSwitch were in use (NVLS)
     auto operator<=>(const WireName&) const = default;
 };
 
@@ -60,5 +61,7 @@ class CollectiveSamples {
 
 // calibration/profiles/collectives_*.json. Throws InputError naming file and JSON pointer.
 CollectiveSamples load_collective_samples(const std::string& file);
+// Adds the curves of such a file's text; `place` names it in messages.
+void add_collective_samples(CollectiveSamples& samples, std::string_view text, const std::string& place);
 
 }  // namespace wirewise

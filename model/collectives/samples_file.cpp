@@ -38,9 +38,9 @@ void read_curve(const JsonView& view, WireName wire, CollectiveSamples& samples)
 
 }  // namespace
 
-CollectiveSamples load_collective_samples(const std::string& file) {
-    const Json json = parse_topology_json(read_file(file), file);
-    const JsonView root(json, file);
+void add_collective_samples(CollectiveSamples& samples, std::string_view text, const std::string& place) {
+    const Json json = parse_topology_json(text, place);
+    const JsonView root(json, place);
     root.expect_keys({"schema", "gpu", "ranks", "in_switch", "origin", "curves"});
     if (root.at("schema").text() != "wirewise.collectives/1")
         root.at("schema").refuse("not a file of measured collectives", "write \"wirewise.collectives/1\"");
@@ -48,8 +48,12 @@ CollectiveSamples load_collective_samples(const std::string& file) {
     wire.gpu = root.at("gpu").text();
     wire.ranks = root.at("ranks").integer(2, 1 << 20);
     if (const auto view = root.find("in_switch")) wire.in_switch = view->boolean();
-    CollectiveSamples samples;
     for (const JsonView& curve : root.at("curves").items()) read_curve(curve, wire, samples);
+}
+
+CollectiveSamples load_collective_samples(const std::string& file) {
+    CollectiveSamples samples;
+    add_collective_samples(samples, read_file(file), file);
     return samples;
 }
 

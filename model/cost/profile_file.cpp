@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/cost/cost_profile.hpp"
+#include "model/cost/profile_files.hpp"
 #include "model/cost/runtime_costs.hpp"
 #include "model/units/embedded.hpp"
 #include "model/units/text.hpp"
@@ -208,8 +209,6 @@ std::string text_of(const std::string& file) {
 }
 
 }  // namespace
-
-std::span<const EmbeddedFile> profile_files();  // calibration/profiles/*.json, compiled in
 
 CostProfile load_profile(const std::string& file) { return parse_profile(text_of(file), file); }
 

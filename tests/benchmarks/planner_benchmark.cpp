@@ -31,10 +31,11 @@ double peak_megabytes() {
 
 void judge_fsdp(benchmark::State& state, Runtime runtime) {
     const Question asked = question(runtime);
-    const Site site(asked.machine, asked.environment, asked.profile, asked.gpus);
+    const Site site = site_of(asked, asked.gpus);
     const ParallelPlan plan = plan_for(asked, Strategy::fsdp, 8);
     for (auto _ : state) benchmark::DoNotOptimize(judge(asked, plan, site));
-    state.counters["candidates"] = benchmark::Counter(static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
+    state.counters["candidates"] =
+        benchmark::Counter(static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
     state.counters["peak_MB"] = peak_megabytes();
 }
 

@@ -1,8 +1,8 @@
 // The other commands: keys and exit codes.
+#include <gtest/gtest.h>
+
 #include <filesystem>
 #include <fstream>
-
-#include <gtest/gtest.h>
 
 #include "tests/cli/run_binary.hpp"
 
@@ -24,12 +24,14 @@ TEST(Model, CountsExactly) {
 }
 
 TEST(Model, OverridesAreTaken) {
-    EXPECT_LT(wirewise_run("model mistral-7b --set num_hidden_layers=8").json().at("parameters"), 2'100'000'000);
+    EXPECT_LT(wirewise_run("model mistral-7b --set num_hidden_layers=8").json().at("parameters"),
+              2'100'000'000);
 }
 
 TEST(Model, UnsupportedSaysWhyWithExitTwo) {
     const auto path = std::filesystem::temp_directory_path() / "wirewise_bert.json";
-    std::ofstream(path) << R"({"model_type": "bert", "hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "vocab_size": 30522})";
+    std::ofstream(path)
+        << R"({"model_type": "bert", "hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "vocab_size": 30522})";
     const Run run = run_binary({"model", path.string()});
     std::filesystem::remove(path);
     EXPECT_EQ(run.exit_code, 2);
@@ -41,7 +43,8 @@ TEST(Model, UnsupportedSaysWhyWithExitTwo) {
 TEST(Help, NamesEveryCommandAndEndsWithZero) {
     const Run run = wirewise_run("--help");
     EXPECT_EQ(run.exit_code, 0);
-    for (const char* command : {"plan", "what-if", "solve", "check", "export", "place", "collective", "topo", "model"}) {
+    for (const char* command :
+         {"plan", "what-if", "solve", "check", "export", "place", "collective", "topo", "model"}) {
         EXPECT_NE(run.out.find(command), std::string::npos) << command;
         EXPECT_EQ(wirewise_run(std::string(command) + " --help").exit_code, 0) << command;
     }
@@ -73,7 +76,8 @@ TEST(Topo, MachineFormatReadsBack) {
 
 TEST(Collective, BridgeGroupAgainstAcross) {
     const auto busbw = [](const std::string& gpus) {
-        const Run run = wirewise_run("collective --machine h200-nvl-8 --op all_reduce --bytes 1GiB --gpu-ids " + gpus);
+        const Run run =
+            wirewise_run("collective --machine h200-nvl-8 --op all_reduce --bytes 1GiB --gpu-ids " + gpus);
         EXPECT_EQ(run.exit_code, 0) << run.err;
         return run.json().at("results").at(0).at("busbw_bytes_per_second").get<double>();
     };
@@ -83,9 +87,11 @@ TEST(Collective, BridgeGroupAgainstAcross) {
 }
 
 TEST(Collective, NeverBeatsTheBound) {
-    const Json json = wirewise_run("collective --machine hgx-h100-8 --op all_gather --sweep 1KiB:1GiB").json();
+    const Json json =
+        wirewise_run("collective --machine hgx-h100-8 --op all_gather --sweep 1KiB:1GiB").json();
     EXPECT_EQ(json.at("results").size(), 21U);
-    for (const Json& row : json.at("results")) EXPECT_LE(row.at("busbw_bytes_per_second"), row.at("bound_busbw_bytes_per_second"));
+    for (const Json& row : json.at("results"))
+        EXPECT_LE(row.at("busbw_bytes_per_second"), row.at("bound_busbw_bytes_per_second"));
 }
 
 TEST(Place, PrefersOneBridgeGroup) {
@@ -93,11 +99,13 @@ TEST(Place, PrefersOneBridgeGroup) {
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const Json best = run.json().at("placements").at(0);
     EXPECT_EQ(best.at("gpus"), Json::parse("[0,1,2,3]"));
-    EXPECT_EQ(best.at("export"), "export CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=0,1,2,3");
+    EXPECT_EQ(best.at("export"), "CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=0,1,2,3");
 }
 
 TEST(WhatIf, ComparesPlacements) {
-    const Run run = wirewise_run("what-if --model mistral-7b --machine h200-nvl-8 --strategy fsdp --gpu-ids 0,1,2,3 --gpu-ids 2,3,4,5");
+    const Run run = wirewise_run(
+        "what-if --model mistral-7b --machine h200-nvl-8 --strategy fsdp --gpu-ids 0,1,2,3 --gpu-ids "
+        "2,3,4,5");
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const Json json = run.json();
     ASSERT_EQ(json.at("cells").size(), 2U);
@@ -106,31 +114,39 @@ TEST(WhatIf, ComparesPlacements) {
 }
 
 TEST(WhatIf, VariesAnyOption) {
-    const Run run = wirewise_run("what-if --model mistral-7b --machine hgx-h100-8 --strategy fsdp,zero1 --vary micro-batch=1,2,4");
+    const Run run = wirewise_run(
+        "what-if --model mistral-7b --machine hgx-h100-8 --strategy fsdp,zero1 --vary micro-batch=1,2,4");
     ASSERT_EQ(run.exit_code, 0) << run.err;
     EXPECT_EQ(run.json().at("variants").size(), 3U);
     EXPECT_EQ(run.json().at("cells").size(), 6U);
 }
 
 TEST(WhatIf, UnknownOptionIsRefused) {
-    EXPECT_EQ(wirewise_run("what-if --model mistral-7b --machine hgx-h100-8 --vary colour=red,blue").exit_code, 2);
+    EXPECT_EQ(
+        wirewise_run("what-if --model mistral-7b --machine hgx-h100-8 --vary colour=red,blue").exit_code, 2);
     EXPECT_EQ(wirewise_run("what-if --model mistral-7b --machine hgx-h100-8").exit_code, 2);
 }
 
 TEST(Solve, TheLargestMicroBatchIsTheLast) {
-    const std::string question = "--model mistral-7b --machine hgx-h100-8 --strategy fsdp --sequence-length 2048";
+    const std::string question =
+        "--model mistral-7b --machine hgx-h100-8 --strategy fsdp --sequence-length 2048";
     const Run run = wirewise_run("solve max-micro-batch " + question);
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const auto most = run.json().at("solutions").at(0).at("value").get<std::int64_t>();
     const auto fits = [&](std::int64_t batch) {
-        return wirewise_run("plan " + question + " --micro-batch " + std::to_string(batch)).json().at("candidates").at(0).at("fits");
+        return wirewise_run("plan " + question + " --micro-batch " + std::to_string(batch))
+            .json()
+            .at("candidates")
+            .at(0)
+            .at("fits");
     };
     EXPECT_EQ(fits(most), "yes");
     EXPECT_NE(fits(most + 1), "yes");
 }
 
 TEST(Solve, FewestGpus) {
-    const Run run = wirewise_run("solve min-gpus --model mistral-7b --machine a100-80gb-x4 --sequence-length 2048");
+    const Run run =
+        wirewise_run("solve min-gpus --model mistral-7b --machine a100-80gb-x4 --sequence-length 2048");
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const auto gpus = run.json().at("solutions").at(0).at("gpus").get<int>();
     EXPECT_GT(gpus, 1) << "86.9 GB of states do not fit one GPU of 80";
@@ -147,7 +163,8 @@ TEST(Check, ExitCodeFollowsTheLimits) {
 
 TEST(Export, EveryLauncherHasACommand) {
     for (const char* launcher : {"torchrun", "accelerate", "deepspeed", "torchtitan", "megatron"}) {
-        const Run run = wirewise_run(std::string("export --model mistral-7b --machine hgx-h100-8 --strategy fsdp --for ") + launcher);
+        const Run run = wirewise_run(
+            std::string("export --model mistral-7b --machine hgx-h100-8 --strategy fsdp --for ") + launcher);
         ASSERT_EQ(run.exit_code, 0) << run.err;
         EXPECT_FALSE(run.json().at("command").get<std::string>().empty());
     }

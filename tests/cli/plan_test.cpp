@@ -9,7 +9,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 const std::string kArticle =
-    "plan --model mistral-7b --machine a100-80gb-x4 --gpus 4 --optimizer-state-dtype fp32 --sequence-length 2048 --micro-batch 1 ";
+    "plan --model mistral-7b --machine a100-80gb-x4 --gpus 4 --optimizer-state-dtype fp32 --sequence-length "
+    "2048 --micro-batch 1 ";
 
 const Json& candidate(const Json& document, const std::string& strategy) {
     for (const Json& one : document.at("candidates"))
@@ -23,7 +24,9 @@ std::int64_t sum_of(const Json& rows) {
     return sum;
 }
 
-double gigabytes_of_states(const Json& one) { return static_cast<double>(sum_of(one.at("memory").at("states"))) / 1e9; }
+double gigabytes_of_states(const Json& one) {
+    return static_cast<double>(sum_of(one.at("memory").at("states"))) / 1e9;
+}
 
 TEST(Plan, ArticleDdpDoesNotFitAndFsdpIsRecommended) {
     const Run run = wirewise_run(kArticle + "--strategy ddp,fsdp --parameter-dtype bf16");
@@ -77,7 +80,8 @@ TEST_P(AllStrategies, RowsAddUpAndIntervalsContain) {
     for (const Json& one : json.at("candidates")) expect_sound(one);
 }
 
-INSTANTIATE_TEST_SUITE_P(Runtimes, AllStrategies, testing::Values("native", "pytorch"), [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Runtimes, AllStrategies, testing::Values("native", "pytorch"),
+                         [](const auto& info) { return std::string(info.param); });
 
 TEST(Plan, NothingFitsIsExitThree) {
     const Run run = wirewise_run("plan --model llama-3.1-70b --machine rtx-4090-8 --strategy ddp");
@@ -91,7 +95,8 @@ TEST(Plan, IsDeterministic) {
 }
 
 TEST(Plan, MoneyFollowsTokens) {
-    const Run run = run_binary({"plan", "--model", "mistral-7b", "--machine", "a100-80gb-x4", "--strategy", "fsdp", "--tokens-total", "1e9", "--price", "2.10 USD/GPU/h"});
+    const Run run = run_binary({"plan", "--model", "mistral-7b", "--machine", "a100-80gb-x4", "--strategy",
+                                "fsdp", "--tokens-total", "1e9", "--price", "2.10 USD/GPU/h"});
     const Json one = run.json().at("candidates").at(0);
     const double hours = 1e9 / one.at("throughput").at("tokens_per_second").get<double>() / 3600;
     EXPECT_NEAR(one.at("job").at("hours").get<double>(), hours, 1e-9 * hours);
@@ -100,8 +105,14 @@ TEST(Plan, MoneyFollowsTokens) {
 
 TEST(Plan, AcrossBridgeGroupsIsSlowerAndFsdpLosesMore) {
     const auto step = [](const std::string& gpus) {
-        const Json json = wirewise_run("plan --model mistral-7b --machine h200-nvl-8 --runtime pytorch --strategy ddp,fsdp --sequence-length 2048 --micro-batch 1 --optimizer-state-dtype bf16 --gpu-ids " + gpus).json();
-        return std::pair(candidate(json, "ddp").at("time").at("step_seconds").get<double>(), candidate(json, "fsdp").at("time").at("step_seconds").get<double>());
+        const Json json =
+            wirewise_run(
+                "plan --model mistral-7b --machine h200-nvl-8 --runtime pytorch --strategy ddp,fsdp "
+                "--sequence-length 2048 --micro-batch 1 --optimizer-state-dtype bf16 --gpu-ids " +
+                gpus)
+                .json();
+        return std::pair(candidate(json, "ddp").at("time").at("step_seconds").get<double>(),
+                         candidate(json, "fsdp").at("time").at("step_seconds").get<double>());
     };
     const auto [ddp_inside, fsdp_inside] = step("0,1,2,3");
     const auto [ddp_across, fsdp_across] = step("2,3,4,5");

@@ -1,9 +1,9 @@
 // What the README shows is run and compared, and every path it names is there.
+#include <gtest/gtest.h>
+
 #include <filesystem>
 #include <fstream>
 #include <regex>
-
-#include <gtest/gtest.h>
 
 #include "tests/cli/run_binary.hpp"
 
@@ -40,7 +40,8 @@ std::vector<std::string> words_of(const std::string& line) {
     return words;
 }
 
-// "$ tools/wirewise ..." (continued by a trailing backslash) and what follows it up to the end of the code block.
+// "$ tools/wirewise ..." (continued by a trailing backslash) and what follows it up to the end of the code
+// block.
 std::vector<Transcript> transcripts() {
     const std::string prompt = "$ tools/wirewise ";
     std::vector<Transcript> found;
@@ -71,11 +72,14 @@ TEST(Readme, TranscriptsAreWhatTheBinarySays) {
 }
 
 TEST(Readme, PathsOfTheMapExist) {
-    const std::regex path("`((?:model|simulator|executor|topologies|calibration|tests|tools)/[A-Za-z0-9_./-]*)`");
+    const std::regex path(
+        "`((?:model|simulator|executor|topologies|calibration|tests|tools)/[A-Za-z0-9_./-]*)`");
     int seen = 0;
     for (const std::string& line : lines_of_readme())
-        for (auto at = std::sregex_iterator(line.begin(), line.end(), path); at != std::sregex_iterator(); ++at, ++seen)
-            EXPECT_TRUE(std::filesystem::exists(WIREWISE_SOURCE_FOLDER "/" + (*at)[1].str())) << (*at)[1].str();
+        for (auto at = std::sregex_iterator(line.begin(), line.end(), path); at != std::sregex_iterator();
+             ++at, ++seen)
+            EXPECT_TRUE(std::filesystem::exists(WIREWISE_SOURCE_FOLDER "/" + (*at)[1].str()))
+                << (*at)[1].str();
     EXPECT_GT(seen, 10);
 }
 

@@ -1,12 +1,11 @@
 #include "tests/cli/run_binary.hpp"
 
-#include <cstdio>
-#include <sstream>
-
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <gtest/gtest.h>
+#include <cstdio>
+#include <sstream>
 
 namespace wirewise {
 

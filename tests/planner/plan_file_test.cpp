@@ -2,6 +2,7 @@
 #include "simulator/planner/plan_file.hpp"
 
 #include <gtest/gtest.h>
+
 #include <nlohmann/json.hpp>
 
 #include "model/units/error.hpp"

@@ -1,8 +1,10 @@
-// The rule: the fastest that fits at the pessimistic end; among those whose time intervals overlap its, the least memory.
+// The rule: the fastest that fits at the pessimistic end; among those whose time intervals overlap its, the
+// least memory.
+#include "simulator/planner/recommend.hpp"
+
 #include <gtest/gtest.h>
 
 #include "simulator/planner/candidate.hpp"
-#include "simulator/planner/recommend.hpp"
 
 namespace wirewise {
 namespace {
@@ -35,12 +37,15 @@ TEST(Recommend, LessMemoryWhereIntervalsOverlap) {
 }
 
 TEST(Recommend, WhatDoesNotSurelyFitIsPassedOver) {
-    const std::vector all{candidate(Strategy::ddp, 0.1, 90, Fit::no), candidate(Strategy::zero1, 0.2, 79, Fit::tight), candidate(Strategy::fsdp, 1.0, 20)};
+    const std::vector all{candidate(Strategy::ddp, 0.1, 90, Fit::no),
+                          candidate(Strategy::zero1, 0.2, 79, Fit::tight),
+                          candidate(Strategy::fsdp, 1.0, 20)};
     EXPECT_EQ(recommend(all).index, 2U);
 }
 
 TEST(Recommend, NothingWhenNothingFits) {
-    const std::vector all{candidate(Strategy::ddp, 0.1, 90, Fit::no), candidate(Strategy::fsdp, 0.2, 85, Fit::no)};
+    const std::vector all{candidate(Strategy::ddp, 0.1, 90, Fit::no),
+                          candidate(Strategy::fsdp, 0.2, 85, Fit::no)};
     const Recommendation chosen = recommend(all);
     EXPECT_FALSE(chosen.index);
     EXPECT_NE(chosen.why.find("fsdp"), std::string::npos) << "names the one that comes nearest";

@@ -21,7 +21,9 @@ TEST(Groups, DdpIsOneReplicateGroup) {
     EXPECT_EQ(groups_along(Axis::shard, {.replicate = 4}, kGpus).size(), 4U);
 }
 
-TEST(Groups, AMeshOfAnotherSizeIsAFaultOfOurs) { EXPECT_THROW(groups_along(Axis::world, {.shard = 3}, kGpus), InvariantError); }
+TEST(Groups, AMeshOfAnotherSizeIsAFaultOfOurs) {
+    EXPECT_THROW(groups_along(Axis::world, {.shard = 3}, kGpus), InvariantError);
+}
 
 }  // namespace
 }  // namespace wirewise

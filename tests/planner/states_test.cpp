@@ -16,7 +16,9 @@ ParallelPlan plan(Strategy strategy, DType parameter) {
     return plan;
 }
 
-double gigabytes(const ParallelPlan& plan) { return static_cast<double>(states_of(kMistral, plan).total().count()) / 1e9; }
+double gigabytes(const ParallelPlan& plan) {
+    return static_cast<double>(states_of(kMistral, plan).total().count()) / 1e9;
+}
 
 TEST(States, ArticleFigures) {
     EXPECT_NEAR(gigabytes(plan(Strategy::ddp, DType::bf16)), 86.9, 0.05);
