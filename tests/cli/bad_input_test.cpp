@@ -12,7 +12,7 @@ namespace {
 
 const std::string kPlan = "plan --model mistral-7b --machine a100-80gb-x4 ";
 
-void expect_refused(const Run& run, const std::string& part) {
+void expect_refused(const Said& run, const std::string& part) {
     EXPECT_EQ(run.exit_code, 2) << run.err;
     EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
     EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << "one line is wanted: " << run.err;

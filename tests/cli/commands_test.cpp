@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 TEST(Model, CountsExactly) {
-    const Run run = wirewise_run("model mistral-7b");
+    const Said run = wirewise_run("model mistral-7b");
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const Json json = run.json();
     EXPECT_EQ(json.at("schema"), "wirewise.model/1");
@@ -32,7 +32,7 @@ TEST(Model, UnsupportedSaysWhyWithExitTwo) {
     const auto path = std::filesystem::temp_directory_path() / "wirewise_bert.json";
     std::ofstream(path)
         << R"({"model_type": "bert", "hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "vocab_size": 30522})";
-    const Run run = run_binary({"model", path.string()});
+    const Said run = run_binary({"model", path.string()});
     std::filesystem::remove(path);
     EXPECT_EQ(run.exit_code, 2);
     EXPECT_EQ(run.json().at("supported"), false);
@@ -41,7 +41,7 @@ TEST(Model, UnsupportedSaysWhyWithExitTwo) {
 }
 
 TEST(Help, NamesEveryCommandAndEndsWithZero) {
-    const Run run = wirewise_run("--help");
+    const Said run = wirewise_run("--help");
     EXPECT_EQ(run.exit_code, 0);
     for (const char* command :
          {"plan", "what-if", "solve", "check", "export", "place", "collective", "topo", "model"}) {
@@ -51,7 +51,7 @@ TEST(Help, NamesEveryCommandAndEndsWithZero) {
 }
 
 TEST(Topo, BuiltInMachine) {
-    const Run run = wirewise_run("topo h200-nvl-8");
+    const Said run = wirewise_run("topo h200-nvl-8");
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const Json json = run.json();
     EXPECT_EQ(json.at("schema"), "wirewise.topo/1");
@@ -61,22 +61,22 @@ TEST(Topo, BuiltInMachine) {
 }
 
 TEST(Topo, RejectIsStillJsonWithExitTwo) {
-    const Run run = run_binary({"topo", "-"}, "the weather is fine\n");
+    const Said run = run_binary({"topo", "-"}, "the weather is fine\n");
     EXPECT_EQ(run.exit_code, 2);
     EXPECT_EQ(run.json().at("verdict"), "reject");
 }
 
 TEST(Topo, MachineFormatReadsBack) {
-    const Run written = wirewise_run("topo h200-nvl-8 --format machine");
+    const Said written = wirewise_run("topo h200-nvl-8 --format machine");
     ASSERT_EQ(written.exit_code, 0) << written.err;
-    const Run read = run_binary({"topo", "-"}, written.out);
+    const Said read = run_binary({"topo", "-"}, written.out);
     EXPECT_EQ(read.exit_code, 0) << read.err;
     EXPECT_EQ(read.json().at("pairs"), wirewise_run("topo h200-nvl-8").json().at("pairs"));
 }
 
 TEST(Collective, BridgeGroupAgainstAcross) {
     const auto busbw = [](const std::string& gpus) {
-        const Run run =
+        const Said run =
             wirewise_run("collective --machine h200-nvl-8 --op all_reduce --bytes 1GiB --gpu-ids " + gpus);
         EXPECT_EQ(run.exit_code, 0) << run.err;
         return run.json().at("results").at(0).at("busbw_bytes_per_second").get<double>();
@@ -95,7 +95,7 @@ TEST(Collective, NeverBeatsTheBound) {
 }
 
 TEST(Place, PrefersOneBridgeGroup) {
-    const Run run = wirewise_run("place --machine h200-nvl-8 --count 4");
+    const Said run = wirewise_run("place --machine h200-nvl-8 --count 4");
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const Json best = run.json().at("placements").at(0);
     EXPECT_EQ(best.at("gpus"), Json::parse("[0,1,2,3]"));
@@ -103,7 +103,7 @@ TEST(Place, PrefersOneBridgeGroup) {
 }
 
 TEST(WhatIf, ComparesPlacements) {
-    const Run run = wirewise_run(
+    const Said run = wirewise_run(
         "what-if --model mistral-7b --machine h200-nvl-8 --strategy fsdp --gpu-ids 0,1,2,3 --gpu-ids "
         "2,3,4,5");
     ASSERT_EQ(run.exit_code, 0) << run.err;
@@ -114,7 +114,7 @@ TEST(WhatIf, ComparesPlacements) {
 }
 
 TEST(WhatIf, VariesAnyOption) {
-    const Run run = wirewise_run(
+    const Said run = wirewise_run(
         "what-if --model mistral-7b --machine hgx-h100-8 --strategy fsdp,zero1 --vary micro-batch=1,2,4");
     ASSERT_EQ(run.exit_code, 0) << run.err;
     EXPECT_EQ(run.json().at("variants").size(), 3U);
@@ -130,7 +130,7 @@ TEST(WhatIf, UnknownOptionIsRefused) {
 TEST(Solve, TheLargestMicroBatchIsTheLast) {
     const std::string question =
         "--model mistral-7b --machine hgx-h100-8 --strategy fsdp --sequence-length 2048";
-    const Run run = wirewise_run("solve max-micro-batch " + question);
+    const Said run = wirewise_run("solve max-micro-batch " + question);
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const auto most = run.json().at("solutions").at(0).at("value").get<std::int64_t>();
     const auto fits = [&](std::int64_t batch) {
@@ -145,7 +145,7 @@ TEST(Solve, TheLargestMicroBatchIsTheLast) {
 }
 
 TEST(Solve, FewestGpus) {
-    const Run run =
+    const Said run =
         wirewise_run("solve min-gpus --model mistral-7b --machine a100-80gb-x4 --sequence-length 2048");
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const auto gpus = run.json().at("solutions").at(0).at("gpus").get<int>();
@@ -163,7 +163,7 @@ TEST(Check, ExitCodeFollowsTheLimits) {
 
 TEST(Export, EveryLauncherHasACommand) {
     for (const char* launcher : {"torchrun", "accelerate", "deepspeed", "torchtitan", "megatron"}) {
-        const Run run = wirewise_run(
+        const Said run = wirewise_run(
             std::string("export --model mistral-7b --machine hgx-h100-8 --strategy fsdp --for ") + launcher);
         ASSERT_EQ(run.exit_code, 0) << run.err;
         EXPECT_FALSE(run.json().at("command").get<std::string>().empty());

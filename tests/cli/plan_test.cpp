@@ -29,7 +29,7 @@ double gigabytes_of_states(const Json& one) {
 }
 
 TEST(Plan, ArticleDdpDoesNotFitAndFsdpIsRecommended) {
-    const Run run = wirewise_run(kArticle + "--strategy ddp,fsdp --parameter-dtype bf16");
+    const Said run = wirewise_run(kArticle + "--strategy ddp,fsdp --parameter-dtype bf16");
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const Json json = run.json();
     EXPECT_EQ(json.at("schema"), "wirewise.plan/1");
@@ -73,7 +73,7 @@ void expect_sound(const Json& one) {
 class AllStrategies : public testing::TestWithParam<const char*> {};
 
 TEST_P(AllStrategies, RowsAddUpAndIntervalsContain) {
-    const Run run = wirewise_run(kArticle + "--strategy all --runtime " + GetParam());
+    const Said run = wirewise_run(kArticle + "--strategy all --runtime " + GetParam());
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const Json json = run.json();
     EXPECT_GE(json.at("candidates").size(), 6U);
@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Runtimes, AllStrategies, testing::Values("native", "pyt
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(Plan, NothingFitsIsExitThree) {
-    const Run run = wirewise_run("plan --model llama-3.1-70b --machine rtx-4090-8 --strategy ddp");
+    const Said run = wirewise_run("plan --model llama-3.1-70b --machine rtx-4090-8 --strategy ddp");
     EXPECT_EQ(run.exit_code, 3) << run.err;
     EXPECT_TRUE(run.json().at("recommended").is_null());
 }
@@ -95,7 +95,7 @@ TEST(Plan, IsDeterministic) {
 }
 
 TEST(Plan, MoneyFollowsTokens) {
-    const Run run = run_binary({"plan", "--model", "mistral-7b", "--machine", "a100-80gb-x4", "--strategy",
+    const Said run = run_binary({"plan", "--model", "mistral-7b", "--machine", "a100-80gb-x4", "--strategy",
                                 "fsdp", "--tokens-total", "1e9", "--price", "2.10 USD/GPU/h"});
     const Json one = run.json().at("candidates").at(0);
     const double hours = 1e9 / one.at("throughput").at("tokens_per_second").get<double>() / 3600;
@@ -124,7 +124,7 @@ TEST(Plan, AcrossBridgeGroupsIsSlowerAndFsdpLosesMore) {
 
 TEST(Plan, FormatsAgreeOnTheStrategies) {
     for (const char* format : {"table", "csv", "markdown"}) {
-        const Run run = wirewise_run(kArticle + "--strategy ddp,fsdp --format " + format);
+        const Said run = wirewise_run(kArticle + "--strategy ddp,fsdp --format " + format);
         EXPECT_EQ(run.exit_code, 0) << run.err;
         EXPECT_NE(run.out.find("fsdp"), std::string::npos) << format;
         EXPECT_EQ(run.out.find('\033'), std::string::npos) << "colours are for terminals";

@@ -66,7 +66,7 @@ TEST(Readme, TranscriptsAreWhatTheBinarySays) {
     const auto all = transcripts();
     ASSERT_FALSE(all.empty());
     for (const Transcript& transcript : all) {
-        const Run run = run_binary(transcript.arguments);
+        const Said run = run_binary(transcript.arguments);
         EXPECT_EQ(run.out, transcript.output) << run.err;
     }
 }
