@@ -213,7 +213,8 @@ class Engine {
             first = last;
         }
         const Picoseconds host_end = std::max<Picoseconds>(0, base_ + tasks_.host_total);
-        return {std::move(spans_), Instant(host_end), Instant(std::max(now_, host_end))};
+        return {std::move(spans_), Instant(host_end), Instant(std::max(now_, host_end)),
+                Instant(tasks_.host_total)};
     }
 
     const StepTasks& tasks_;

@@ -31,8 +31,6 @@ Limit narrower(const Limit& a, const Limit& b) {
 double hop_inside(const GroupRates& group, Algorithm algorithm, Protocol protocol) {
     const HopLatency hop = hop_latency(algorithm, protocol);
     double inside = group.over_nvlink ? hop.nvlink : hop.pcie;
-    if (protocol == Protocol::simple && algorithm == Algorithm::ring && group.servers == 1)
-        inside *= limits_of(group.compute_capability).simple_hop_factor;
     // Several servers: posting to the proxy costs at least its overhead in every step (NCCL: 1 us, 2 on AMD,
     // x 3 Simple).
     if (group.servers > 1) {
@@ -47,12 +45,20 @@ double hop_outside(const GroupRates& group, Algorithm algorithm, Protocol protoc
     return hop_latency(algorithm, protocol).network * us + rounds * group.network_latency;
 }
 
+double ramp(const GroupRates& group) {
+    return group.over_nvlink ? limits_of(group.compute_capability).ramp : 0;
+}
+
+double kernel_start(const GroupRates& group) {
+    return group.over_nvlink ? limits_of(group.compute_capability).kernel_start : 0;
+}
+
 double ring_latency(CollectiveKind kind, const GroupRates& group, Protocol protocol) {
     const int outside_per_pass = group.servers > 1 ? (group.servers - 1) : 0;
     const int passes = kind == CollectiveKind::all_reduce ? 2 : 1;
     const int steps = kind == CollectiveKind::broadcast ? 1 : ring_steps(kind, group.ranks);
     const int outside = std::min(steps, passes * outside_per_pass);
-    return base_latency(Algorithm::ring, protocol) * us +
+    return base_latency(Algorithm::ring, protocol) * us + kernel_start(group) +
            (steps - outside) * hop_inside(group, Algorithm::ring, protocol) +
            outside * hop_outside(group, Algorithm::ring, protocol);
 }
@@ -60,15 +66,15 @@ double ring_latency(CollectiveKind kind, const GroupRates& group, Protocol proto
 double protocol_rate(const GroupRates& group, Protocol protocol, double wire) {
     const GenerationLimits& limits = limits_of(group.compute_capability);
     const int row = std::min(group.servers, 3) - 1;
-    if (protocol == Protocol::ll) return std::min(limits.ll_bytes_per_second[row], wire / 2);
+    // LL: half of every word is a flag, and polling it costs as much again (NCCL's own share up to 2.7).
+    if (protocol == Protocol::ll) return std::min(limits.ll_bytes_per_second[row], wire / 4);
     if (protocol == Protocol::ll128) return std::min(0.92 * wire, group.channels * limits.ll128_per_channel);
     return wire;
 }
 
 bool has_protocol(const GroupRates& group, Protocol protocol) {
     if (protocol != Protocol::ll128) return true;
-    const bool near = group.over_nvlink || group.local_ranks == 1;
-    return limits_of(group.compute_capability).ll128 && near && group.transport_name != "shm";
+    return (group.over_nvlink || group.local_ranks == 1) && group.network_ll128;
 }
 
 Candidate ring(CollectiveKind kind, const GroupRates& group, Protocol protocol) {
@@ -80,6 +86,7 @@ Candidate ring(CollectiveKind kind, const GroupRates& group, Protocol protocol) 
     candidate.seconds_per_byte = traffic / protocol_rate(group, protocol, limit.rate);
     if (protocol == Protocol::simple && !one_way)
         candidate.unseen_by_tuner = group.last_receive / group.ranks;
+    if (!one_way) candidate.ramp = ramp(group);
     candidate.link = limit.link;
     candidate.soft = limit.soft;
     return candidate;
@@ -103,38 +110,51 @@ Candidate tree(const GroupRates& group, Protocol protocol) {
                         2 * ((group.local_ranks - 1) * hop_inside(group, Algorithm::tree, protocol) +
                              depth * hop_outside(group, Algorithm::tree, protocol));
     candidate.seconds_per_byte = 1 / (0.5 * rate);
+    if (group.servers == 1) {
+        candidate.latency += kernel_start(group);
+        candidate.ramp = ramp(group);
+    }
     candidate.link = limit.link;
     candidate.soft = limit.soft;
     return candidate;
 }
 
+// What both in-switch algorithms share: channels, and the pipeline they fill.
+Candidate in_switch(Algorithm algorithm, const GroupRates& group) {
+    const GenerationLimits& limits = limits_of(group.compute_capability);
+    Candidate candidate = named(algorithm, Protocol::simple);
+    candidate.latency = hop_latency(algorithm, Protocol::simple).nvlink * us;
+    candidate.channels = limits.nvls_channels;
+    candidate.fill = limits.nvls_channels * std::min<double>(group.local_ranks, 32);
+    candidate.small_chunk_cost = limits.nvls_small_chunks;
+    return candidate;
+}
+
+double switch_rate(const GroupRates& group) {
+    const GenerationLimits& limits = limits_of(group.compute_capability);
+    const bool rack = group.local_ranks > kBoardGpus;
+    return group.switch_port.rate * (rack ? limits.nvls_rack_efficiency : limits.nvls_efficiency);
+}
+
 // The switch adds: a GPU's port carries (n + 1) / n of S each way.
 Candidate nvls(const GroupRates& group) {
-    const GenerationLimits& limits = limits_of(group.compute_capability);
     const double n = group.ranks;
-    Candidate candidate = named(Algorithm::nvls, Protocol::simple);
-    candidate.latency = hop_latency(Algorithm::nvls, Protocol::simple).nvlink * us;
-    candidate.seconds_per_byte = (n + 1) / n / (limits.nvls_efficiency * group.switch_port.rate);
-    candidate.channels = limits.nvls_channels;
-    candidate.fill_bytes = limits.nvls_channels * std::min(n, 32.0);
+    Candidate candidate = in_switch(Algorithm::nvls, group);
+    candidate.seconds_per_byte = (n + 1) / n / switch_rate(group);
     candidate.link = group.switch_port.link;
     return candidate;
 }
 
 // In-switch sums within servers, a tree between them.
 Candidate nvls_tree(const GroupRates& group) {
-    const GenerationLimits& limits = limits_of(group.compute_capability);
-    const double heads = group.local_ranks;
-    const double inside = limits.nvls_efficiency * group.switch_port.rate / (1 + 1 / heads);
-    const Limit network = group.network;
-    const double outside = group.servers == 2 ? network.rate : network.rate / 2;
-    Candidate candidate = named(Algorithm::nvls_tree, Protocol::simple);
-    candidate.latency =
-        hop_latency(Algorithm::nvls_tree, Protocol::simple).nvlink * us +
+    const double inside = switch_rate(group) / (1 + 1.0 / group.local_ranks);
+    const double outside = group.servers == 2 ? group.network.rate : group.network.rate / 2;
+    Candidate candidate = in_switch(Algorithm::nvls_tree, group);
+    candidate.latency +=
         2 * std::floor(std::log2(group.servers)) * hop_outside(group, Algorithm::nvls_tree, Protocol::simple);
     candidate.seconds_per_byte = 1 / std::min(inside, outside);
-    candidate.channels = limits.nvls_channels;
-    candidate.link = inside < outside ? group.switch_port.link : network.link;
+    candidate.ramp = ramp(group);
+    candidate.link = inside < outside ? group.switch_port.link : group.network.link;
     return candidate;
 }
 
@@ -155,6 +175,7 @@ Candidate pairs(CollectiveKind kind, const GroupRates& group) {
                         hop_inside(group, Algorithm::ring, Protocol::simple) +
                         (group.servers > 1 ? hop_outside(group, Algorithm::ring, Protocol::simple) : 0);
     candidate.seconds_per_byte = std::max(near_cost, far_cost);
+    if (group.servers == 1) candidate.ramp = ramp(group);
     candidate.link = far_cost > near_cost ? group.network.link : inside.link;
     candidate.soft = far_cost > near_cost ? group.network.soft : inside.soft;
     return candidate;
@@ -170,16 +191,23 @@ bool switch_adds(const GroupRates& group, const NcclEnvironment& environment) {
 
 }  // namespace
 
+// NVLS: two loops of channels x heads x chunk fill the pipeline; the chunk shrinks with the buffer (nvls.cc),
+// and smaller chunks cost rate.
 double Candidate::tuner_seconds(double bytes) const {
     if (algorithm == Algorithm::tree)
         return latency + bytes * seconds_per_byte / tree_correction(protocol, bytes);
-    if (fill_bytes <= 0) return latency + bytes * seconds_per_byte;
-    // NVLS: two loops of channels x heads x chunk fill the pipeline; the chunk shrinks with the buffer.
-    double chunk = 131072;
-    if (bytes < 64 * fill_bytes * chunk) chunk = 65536;
-    if (bytes < 8 * fill_bytes * chunk) chunk = 32768;
-    if (bytes < 2 * fill_bytes * chunk) chunk = 16384;
-    return latency + (bytes + 2 * fill_bytes * chunk) * seconds_per_byte;
+    if (fill <= 0) return latency + bytes * seconds_per_byte;
+    constexpr double kFullChunk = 131072;
+    double chunk = kFullChunk;
+    if (bytes < 64 * fill * chunk) chunk = 65536;
+    if (bytes < 8 * fill * chunk) chunk = 32768;
+    if (bytes < 2 * fill * chunk) chunk = 16384;
+    const double slower = 1 + small_chunk_cost * (kFullChunk / chunk - 1);
+    return latency + (bytes + 2 * fill * chunk) * seconds_per_byte * slower;
+}
+
+double Candidate::seconds_of(double bytes) const {
+    return tuner_seconds(bytes) + unseen_by_tuner * bytes + ramp * std::sqrt(bytes / 134217728);
 }
 
 std::vector<Candidate> candidates_for(CollectiveKind kind, const GroupRates& rates,

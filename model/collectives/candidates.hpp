@@ -16,12 +16,14 @@ struct Candidate {
     double seconds_per_byte = 0;  // of S; trees: before their correction
     double unseen_by_tuner = 0;   // seconds per byte that NCCL's own model leaves out when it chooses
     int channels = 0;
-    double fill_bytes = 0;  // NVLS: channels x heads, see seconds_of
-    std::string link;       // the bottleneck
+    double ramp = 0;              // seconds x sqrt(S / 128 MiB)
+    double fill = 0;              // NVLS: channels x heads
+    double small_chunk_cost = 0;  // NVLS: share lost at half the full chunk
+    std::string link;             // the bottleneck
     bool soft = false;
 
     double tuner_seconds(double bytes) const;  // what the choice goes by
-    double seconds_of(double bytes) const { return tuner_seconds(bytes) + unseen_by_tuner * bytes; }
+    double seconds_of(double bytes) const;
 };
 
 std::vector<Candidate> candidates_for(CollectiveKind kind, const GroupRates& rates,

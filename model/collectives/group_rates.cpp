@@ -79,6 +79,21 @@ Limit switch_port_of(const Machine& machine, const GroupWires& wires) {
     return {port.rate, wires.describe(machine, port.wire), false};
 }
 
+std::string common_gpu(const Machine& machine, const std::vector<int>& gpus) {
+    const GpuModel* model = machine.gpu(gpus.front()).model;
+    const bool alike =
+        std::all_of(gpus.begin(), gpus.end(), [&](int gpu) { return machine.gpu(gpu).model == model; });
+    return alike && model != nullptr ? model->name : "";
+}
+
+std::string common_path(const Machine& machine, const std::vector<int>& gpus) {
+    const int links = nvlink_count(machine, gpus[0], gpus[1]);
+    for (std::size_t a = 0; a < gpus.size(); ++a)
+        for (std::size_t b = a + 1; b < gpus.size(); ++b)
+            if (nvlink_count(machine, gpus[a], gpus[b]) != links) return {};
+    return links > 0 ? fmt::format("NV{}", links) : "";
+}
+
 void check_connected(const Machine& machine, const GroupWires& wires) {
     for (int from = 0; from < wires.ranks(); ++from)
         for (int to = 0; to < wires.ranks(); ++to)
@@ -128,11 +143,14 @@ std::vector<GroupRates> rates_of_groups(const Machine& machine, const NcclEnviro
             rates.last_receive = last_receive_cost(plan.wires, plan.rings, ring, copy);
             rates.over_nvlink = plan.rings.farthest == HopType::nvlink;
             if (plan.wires.full_switch()) rates.switch_port = switch_port_of(machine, plan.wires);
+            rates.gpu = common_gpu(machine, view[i].gpus);
+            rates.path = common_path(machine, view[i].gpus);
             rates.cuts = cuts_between(machine, view[i].gpus, plan.wires.full_switch());
         }
         if (rates.servers > 1) {
             rates.network = network[i].limit;
             rates.network_latency = network[i].latency;
+            rates.network_ll128 = machine.fabric.ll128 && !machine.fabric.sockets;
             rates.spine_share = network[i].spine_share;
             transport = Transport::net;
             if (rates.local_ranks == 1) rates.channels = std::max(rates.channels, network[i].channels);

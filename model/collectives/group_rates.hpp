@@ -27,10 +27,13 @@ struct GroupRates {
     double last_receive = 0;             // seconds per byte, see last_receive_cost()
     Limit network;                       // out of and into one server; rate 0 for one server
     double network_latency = 0;          // of one hop, seconds, beside NCCL's
+    bool network_ll128 = true;           // the fabric keeps 128-byte stores whole
     double spine_share = 1;              // of traffic to far servers that the leaf uplinks let pass
     int channels = 0;
     double compute_capability = 0;
     Transport transport{};
+    std::string gpu;   // the kind of all of them; empty: mixed or not known
+    std::string path;  // "NV18" where all pairs have it, else empty
     std::string_view transport_name;
     bool over_nvlink = false;  // hop latencies of NVLink; else of PCIe
     bool amd_host = false;

@@ -20,6 +20,10 @@ struct NcclEnvironment {
 
     bool allows(std::string_view algorithm_name, std::string_view protocol_name) const;
 
+    bool pins_something() const {  // algorithm, protocol or channels are not NCCL's own choice
+        return !algorithms.empty() || !protocols.empty() || min_channels || max_channels;
+    }
+
     // Reads one "NCCL_X=value". Returns false for a variable that is not understood (the caller warns);
     // throws InputError for a value that is not allowed.
     bool set(std::string_view assignment, std::string_view place);

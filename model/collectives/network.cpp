@@ -47,7 +47,7 @@ Use use_of_nics(const Machine& machine, const ServerView& view) {
     return use;
 }
 
-double one_nic(const Machine& machine, const NcclEnvironment& environment, std::size_t nic) {
+double one_nic(const Machine& machine, std::size_t nic, bool by_tcp) {
     const MachineNic& of = machine.nics[nic];
     const double line =
         machine.fabric.nic_rate.value() > 0 ? machine.fabric.nic_rate.value() : of.rate.value();
@@ -55,14 +55,15 @@ double one_nic(const Machine& machine, const NcclEnvironment& environment, std::
     for (auto [link, end] = boost::in_edges(of.node, machine.graph); link != end; ++link)
         slot = machine.graph[*link].wire_rate.value();
     const double rate = std::min(line * machine.fabric.efficiency, slot);
-    return environment.ib_disable ? std::min(rate, kTcpPerNic) : rate;
+    return by_tcp ? std::min(rate, kTcpPerNic) : rate;
 }
 
-// Fabrics that bring their own NICs: an equal part for every GPU.
-double part_of_fabric(const Machine& machine, const LocalGroup& group) {
+// A machine that does not say its NICs gets the fabric's usual ones.
+double part_of_fabric(const Machine& machine, const LocalGroup& group, bool by_tcp) {
     const Fabric& fabric = machine.fabric;
-    const double all = fabric.nics_per_server * fabric.nic_rate.value() * fabric.efficiency;
-    return all * static_cast<double>(group.gpus.size()) / machine.gpus_per_server();
+    const double one = fabric.nic_rate.value() * fabric.efficiency;
+    return fabric.nics_per_gpu * static_cast<double>(group.gpus.size()) *
+           (by_tcp ? std::min(one, kTcpPerNic) : one);
 }
 
 }  // namespace
@@ -72,18 +73,19 @@ std::vector<NetworkShare> network_shares(const Machine& machine, const NcclEnvir
     std::vector<NetworkShare> shares(view.size());
     if (std::none_of(view.begin(), view.end(), spans)) return shares;
     const Fabric& fabric = machine.fabric;
-    const bool own_nics = fabric.nics_per_server > 0 && fabric.nic_rate.value() > 0;
-    const Use use = own_nics ? Use{} : use_of_nics(machine, view);
+    const bool by_tcp = environment.ib_disable || fabric.sockets;
+    const bool assumed = machine.nics.empty();
+    const Use use = use_of_nics(machine, view);
     for (std::size_t i = 0; i < view.size(); ++i) {
         if (!spans(view[i])) continue;
         NetworkShare& share = shares[i];
-        int nics = own_nics ? fabric.nics_per_server : 0;
-        double rate = own_nics ? part_of_fabric(machine, view[i]) : 0;
-        for (std::size_t nic = 0; !own_nics && nic < machine.nics.size(); ++nic) {
+        double nics = assumed ? fabric.nics_per_gpu * static_cast<double>(view[i].gpus.size()) : 0;
+        double rate = assumed ? part_of_fabric(machine, view[i], by_tcp) : 0;
+        for (std::size_t nic = 0; nic < machine.nics.size(); ++nic) {
             const int own = use.by_group[i][nic];
             if (own == 0) continue;
             ++nics;
-            rate += one_nic(machine, environment, nic) * own / use.total[nic];
+            rate += one_nic(machine, nic, by_tcp) * own / use.total[nic];
         }
         if (view[i].servers > fabric.servers_per_leaf) {
             // A ring or tree crosses a leaf's uplinks about once per leaf; only a wild oversubscription binds
@@ -95,9 +97,9 @@ std::vector<NetworkShare> network_shares(const Machine& machine, const NcclEnvir
             rate,
             fmt::format("{} NIC{} into {} ({})", nics, nics == 1 ? "" : "s",
                         fabric.name.empty() ? "the network" : fabric.name, to_text(BytesPerSecond(rate))),
-            environment.ib_disable};
-        share.latency = fabric.latency.value() + (environment.ib_disable ? kTcpHop : 0);
-        share.channels = std::clamp(2 * nics, 2, 32);
+            by_tcp};
+        share.latency = fabric.latency.value() + (by_tcp ? kTcpHop : 0);
+        share.channels = std::clamp(2 * static_cast<int>(nics), 2, 32);
     }
     return shares;
 }

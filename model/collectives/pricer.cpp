@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "model/collectives/candidates.hpp"
+#include "model/collectives/group_wires.hpp"
 #include "model/collectives/samples.hpp"
 #include "model/units/error.hpp"
 
@@ -19,12 +20,13 @@ constexpr std::size_t kKinds = kCollectiveNames.size();
 constexpr double kSoftSpread = 1.58;
 // Where the wiring decides: 90 % of the published runs lie this near (see tests/collectives).
 constexpr double kFirmSpread = 1.18;
+// Off samples, from 1 MiB: 90 % lie within (leave-one-size-out, see tests).
+constexpr double kMeasuredSpread = 1.15;
 
 struct PricedKind {
     std::vector<Candidate> candidates;
     double bound_seconds_per_byte = 0;
     const CollectiveCurve* curve = nullptr;
-    double curve_factor = 1;
 };
 
 struct PricedGroup {
@@ -66,6 +68,17 @@ PricedGroup priced(const GroupRates& rates, const NcclEnvironment& environment) 
     return group;
 }
 
+// Samples speak only for what they were taken on: one group alone, nothing pinned.
+void attach_samples(PricedGroup& group, const GroupRates& rates, const NcclEnvironment& environment,
+                    const CollectiveSamples& samples) {
+    if (rates.servers > 1 || rates.gpu.empty() || environment.pins_something()) return;
+    const bool p2p = rates.transport == Transport::p2p;
+    const WireName wire{rates.gpu, std::string(rates.transport_name), p2p ? rates.path : "", rates.ranks,
+                        rates.switch_port.rate > 0 && environment.nvls && rates.ranks > 2};
+    for (std::size_t kind = 0; kind < kKinds; ++kind)
+        group.kinds[kind].curve = samples.find(wire, static_cast<CollectiveKind>(kind));
+}
+
 }  // namespace
 
 struct CollectivePricer::State {
@@ -73,11 +86,14 @@ struct CollectivePricer::State {
 };
 
 CollectivePricer::CollectivePricer(const Machine& machine, const NcclEnvironment& environment,
-                                   std::vector<std::vector<int>> groups, const CollectiveSamples*)
+                                   std::vector<std::vector<int>> groups, const CollectiveSamples* samples)
     : state_(std::make_unique<State>()) {
     for (const ServerView& view : views_of_servers(machine, groups))
-        for (const GroupRates& rates : rates_of_groups(machine, environment, view))
+        for (const GroupRates& rates : rates_of_groups(machine, environment, view)) {
             state_->groups.push_back(priced(rates, environment));
+            if (samples != nullptr && view.size() == 1)
+                attach_samples(state_->groups.back(), rates, environment, *samples);
+        }
 }
 
 CollectivePricer::~CollectivePricer() = default;
@@ -86,33 +102,53 @@ CollectivePricer& CollectivePricer::operator=(CollectivePricer&&) noexcept = def
 
 namespace {
 
+const Candidate& chosen(const PricedKind& priced, double bytes) {
+    const Candidate* best = nullptr;
+    double least = 0;
+    for (const Candidate& candidate : priced.candidates) {
+        const double seconds = candidate.tuner_seconds(bytes);
+        if (best == nullptr || seconds < least) best = &candidate, least = seconds;
+    }
+    return *best;
+}
+
+// Off the samples: straight between two of them, or as the formula bends where it does (its ramp over
+// NVLink).
+double measured_seconds(const PricedGroup& group, const PricedKind& priced, double bytes) {
+    const CollectiveCurve::Segment around = priced.curve->around(bytes);
+    const auto formula = [&](double size) {
+        return std::max(chosen(priced, size).seconds_of(size), group.floor);
+    };
+    const Candidate& below = chosen(priced, around.below.bytes);
+    const bool bends = below.ramp > 0 && below.protocol == Protocol::simple &&
+                       below.seconds_of(around.below.bytes) > group.floor;
+    if (!bends) return straight(around, bytes);
+    return shaped(around, formula(around.below.bytes), formula(bytes), formula(around.above.bytes));
+}
+
 CollectivePrice price_group(const PricedGroup& group, CollectiveKind kind, Bytes bytes) {
     CollectivePrice price;
     price.transport = group.transport;
     const PricedKind& priced = group.kinds[static_cast<std::size_t>(kind)];
     if (priced.candidates.empty() || bytes.count() <= 0) return price;
     const auto size = static_cast<double>(bytes.count());
-    const Candidate* best = nullptr;
-    double least_tuner = 0;
-    for (const Candidate& candidate : priced.candidates) {
-        const double seconds = candidate.tuner_seconds(size);
-        if (best == nullptr || seconds < least_tuner) best = &candidate, least_tuner = seconds;
-    }
-    const double least = best->seconds_of(size);
-    price.algorithm = name_of(best->algorithm);
-    price.protocol = name_of(best->protocol);
-    price.channels = best->channels;
+    const Candidate& best = chosen(priced, size);
+    const double formula = best.seconds_of(size);
+    price.algorithm = name_of(best.algorithm);
+    price.protocol = name_of(best.protocol);
+    price.channels = best.channels;
+    price.measured = priced.curve != nullptr;
     price.bottleneck =
-        least < group.floor ? "the host's launch of the kernels" : std::string_view(best->link);
-    const double seconds = std::max(least, group.floor);
+        formula < group.floor ? "the host's launch of the kernels" : std::string_view(best.link);
+    price.seconds =
+        Seconds(price.measured ? measured_seconds(group, priced, size) : std::max(formula, group.floor));
     const double factor = busbw_factor(kind, group.ranks);
-    const double spread = best->soft ? kSoftSpread : kFirmSpread;
-    price.seconds = Seconds(seconds);
+    const double spread = price.measured ? kMeasuredSpread : best.soft ? kSoftSpread : kFirmSpread;
     price.algbw = bytes / price.seconds;
     price.busbw = price.algbw * factor;
     price.busbw_low = price.busbw / spread;
     price.busbw_high = price.busbw * spread;
-    price.bound_busbw = BytesPerSecond(factor / priced.bound_seconds_per_byte);
+    price.bound_busbw = std::max(price.busbw, BytesPerSecond(factor / priced.bound_seconds_per_byte));
     return price;
 }
 

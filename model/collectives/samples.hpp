@@ -14,22 +14,37 @@
 namespace wirewise {
 
 // Time over size for one collective, one number of ranks, one wire: the lower envelope of the samples (a
-// smaller buffer never takes longer than a larger one: noise only adds), straight lines in bytes between
-// them, the last slope beyond.
+// smaller buffer never takes longer than a larger one: noise only adds).
 class CollectiveCurve {
   public:
+    struct Point {
+        double bytes, seconds;
+        auto operator<=>(const Point&) const = default;
+    };
+    // The two samples around a size; beyond the last, the last two; below the first, the first twice.
+    struct Segment {
+        Point below, above;
+    };
+
     explicit CollectiveCurve(std::vector<std::pair<Bytes, Seconds>> samples);
-    Seconds seconds(Bytes bytes) const;
+    Segment around(double bytes) const;
 
   private:
-    std::vector<std::pair<double, double>> points_;
+    std::vector<Point> points_;
 };
+
+// Between two samples: straight in bytes, never in logarithms (errors of 31 % instead of 4 were seen on two
+// H200).
+double straight(const CollectiveCurve::Segment& segment, double bytes);
+// The same with the shape that a formula has between them: `below`, `at` and `above` are its times.
+double shaped(const CollectiveCurve::Segment& segment, double below, double at, double above);
 
 // The wires a sample was taken on: the GPU's kind, the transport of the slowest hop, and for p2p the path
 // ("NV18").
 struct WireName {
     std::string gpu, transport, path;
     int ranks = 0;
+    bool in_switch = false;  // reductions inside the NVSwitch were in use (NVLS)
     auto operator<=>(const WireName&) const = default;
 };
 
@@ -46,5 +61,7 @@ class CollectiveSamples {
 
 // calibration/profiles/collectives_*.json. Throws InputError naming file and JSON pointer.
 CollectiveSamples load_collective_samples(const std::string& file);
+// Adds the curves of such a file's text; `place` names it in messages.
+void add_collective_samples(CollectiveSamples& samples, std::string_view text, const std::string& place);
 
 }  // namespace wirewise

@@ -20,18 +20,25 @@ struct HopLatency {
 HopLatency hop_latency(Algorithm algorithm, Protocol protocol);
 double base_latency(Algorithm algorithm, Protocol protocol);  // microseconds
 
-// Limits by GPU generation (compute capability): 7, 8, 9, 10 and later.
+// Limits by GPU generation (compute capability): 7 and older, 8, 9, 10 and later.
 struct GenerationLimits {
-    double ll_bytes_per_second[3];  // bus rate of LL on 1, 2, more nodes
+    double ll_bytes_per_second[3];  // bus rate of LL on 1, 2, more nodes, at most
     double ll128_per_channel;       // bytes per second
-    bool ll128;                     // has it
-    double simple_hop_factor;       // on the table's Simple hop latency
+    bool last_receive;              // the ring's last receive copies out of a buffer, overlapped by nothing
+    double kernel_start;            // seconds before the first byte moves, beside the hops
+    // What NVLink transfers of middle size take beyond latency and rate: seconds x sqrt(S / 128 MiB). Seen
+    // alike on two H200 (2026-11: 90 us at 256 MiB, 180 at 1 GiB) and in published A100 runs of 2 to 8 GPUs;
+    // the cause is not known.
+    double ramp;
     // In-switch reduction: 0 efficiency where the switch has none.
-    double nvls_efficiency = 0;
+    double nvls_efficiency = 0, nvls_rack_efficiency = 0;  // on one board; on more GPUs than a board has
+    double nvls_small_chunks = 0;                          // share lost at half the full chunk
     int nvls_channels = 0;
     int nvls_least_ranks = 0;  // NCCL's tuner prefers the ring below
 };
 const GenerationLimits& limits_of(double compute_capability);
+
+inline constexpr int kBoardGpus = 8;
 
 // Trees fall short of the model at middle sizes: NCCL's factor on their bandwidth.
 double tree_correction(Protocol protocol, double bytes);

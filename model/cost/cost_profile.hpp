@@ -106,10 +106,9 @@ struct CostProfile {
 
 // Throws InputError naming file and JSON pointer.
 CostProfile load_profile(const std::string& file);
-CostProfile profile_from_text(std::string_view json, const std::string& place);
 // From data-sheet figures alone, with efficiencies that hold across GPU kinds.
 CostProfile profile_from_data_sheet(const GpuModel& gpu);
-// The profile in `folder` that describes the GPU (<name>.json), else its data sheet's.
-CostProfile profile_for(const GpuModel& gpu, const std::string& folder);
+// The shipped profile of that GPU (calibration/profiles/<name>.json, compiled in), else its data sheet's.
+CostProfile profile_for(const GpuModel& gpu);
 
 }  // namespace wirewise

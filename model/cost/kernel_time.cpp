@@ -29,11 +29,15 @@ double head_factor(std::int64_t head_dim, const AttentionCosts& costs) {
     return costs.half_head_factor * kHalf / width;
 }
 
-// Kernels of other number formats than bf16 go at the rate of their matrix products.
+// The curves are those of 16-bit formats on tensor cores; other formats follow the rate of their matrix
+// products.
 double format_factor(DType type, const GemmCosts& gemm) {
-    const auto own = gemm.rate.find(type), reference = gemm.rate.find(DType::bf16);
-    if (own == gemm.rate.end() || reference == gemm.rate.end()) return 1;
-    return reference->second / own->second;
+    const auto rate = [&](DType t) {
+        const auto found = gemm.rate.find(t);
+        return found == gemm.rate.end() ? FlopsPerSecond(0) : found->second;
+    };
+    const FlopsPerSecond best = std::max(rate(DType::bf16), rate(DType::fp16)), own = rate(type);
+    return own.value() > 0 ? best / own : 1;
 }
 
 Seconds streaming_time(const Pointwise& kernel, const MemoryCosts& costs) {

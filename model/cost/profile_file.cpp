@@ -1,215 +1,172 @@
 // Reads calibration/profiles/*.json. Quantities are text with a unit; factors are plain numbers; every group
 // says where its numbers come from.
-#include <fmt/format.h>
-
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-
-#include <nlohmann/json.hpp>
+#include <span>
+#include <sstream>
 
 #include "model/cost/cost_profile.hpp"
+#include "model/cost/profile_files.hpp"
 #include "model/cost/runtime_costs.hpp"
-#include "model/units/text.hpp"
+#include "model/topology/json_view.hpp"
+#include "model/units/embedded.hpp"
 
 namespace wirewise {
 namespace {
 
-using Json = nlohmann::json;
+double factor(const JsonView& view) {
+    const double value = view.number();
+    if (!(value >= 0) || !std::isfinite(value)) view.refuse("is negative", "write a number from 0 up");
+    return value;
+}
 
-// A value in the file that knows its place, so that every complaint names file and JSON pointer.
-class Node {
-  public:
-    Node(const Json& value, std::string place) : value_(&value), place_(std::move(place)) {}
+double positive_factor(const JsonView& view) {
+    const double value = factor(view);
+    if (value == 0) view.refuse("is zero", "write a number above zero");
+    return value;
+}
 
-    bool has(const char* key) const { return value_->is_object() && value_->contains(key); }
-    Node at(const char* key) const {
-        if (!value_->is_object()) fail("is not an object", "write { ... }");
-        if (!value_->contains(key)) fail(fmt::format("\"{}\" is missing", key), "add it");
-        return {value_->at(key), place_ + "/" + key};
-    }
-    std::string text() const {
-        if (!value_->is_string()) fail("is not text", "write a quoted value with its unit, e.g. \"3 us\"");
-        return value_->get<std::string>();
-    }
-    double number() const {
-        if (!value_->is_number()) fail("is not a number", "write a plain number");
-        return value_->get<double>();
-    }
-    double factor(const char* key) const {
-        const Node node = at(key);
-        const double value = node.number();
-        if (!(value >= 0) || !std::isfinite(value)) node.fail("is negative", "write a number from 0 up");
-        return value;
-    }
-    Seconds seconds(const char* key) const { return parse_seconds(at(key).text(), at(key).place_); }
-    Bytes bytes(const char* key) const { return parse_bytes(at(key).text(), at(key).place_); }
-    BytesPerSecond bandwidth(const char* key) const {
-        return positive(parse_bandwidth(at(key).text(), at(key).place_), key);
-    }
-    FlopsPerSecond rate(const char* key) const {
-        return positive(parse_flops_per_second(at(key).text(), at(key).place_), key);
-    }
+template <class Rate>
+Rate positive(const JsonView& view, Rate rate) {
+    if (!(rate.value() > 0)) view.refuse("is not above zero", "write a positive rate");
+    return rate;
+}
+BytesPerSecond bandwidth(const JsonView& view) { return positive(view, view.bandwidth()); }
+FlopsPerSecond flop_rate(const JsonView& view) { return positive(view, view.flops_per_second()); }
 
-    template <class Visit>
-    void each(Visit visit) const {
-        if (!value_->is_object()) fail("is not an object", "write { ... }");
-        for (const auto& [key, value] : value_->items()) visit(key, Node(value, place_ + "/" + key));
-    }
-    template <class Visit>
-    void each_element(Visit visit) const {
-        if (!value_->is_array()) fail("is not a list", "write [ ... ]");
-        for (std::size_t i = 0; i < value_->size(); ++i)
-            visit(Node(value_->at(i), fmt::format("{}/{}", place_, i)));
-    }
-    [[noreturn]] void fail(const std::string& problem, const std::string& remedy) const {
-        throw InputError(place_, problem, remedy);
-    }
-
-  private:
-    template <class Quantity>
-    Quantity positive(Quantity value, const char* key) const {
-        if (!(value.value() > 0)) at(key).fail("is not above zero", "write a positive rate");
-        return value;
-    }
-    const Json* value_;
-    std::string place_;
-};
-
-Origin read_origin(const Node& group) {
-    const Node node = group.at("origin");
+Origin read_origin(const JsonView& group) {
+    const JsonView node = group.at("origin");
     Origin origin{node.at("source").text(), node.at("date").text(), 0, 0};
-    if (node.has("samples")) origin.samples = static_cast<int>(node.factor("samples"));
-    if (node.has("residual")) origin.residual = node.factor("residual");
+    if (node.has("samples")) origin.samples = static_cast<int>(factor(node.at("samples")));
+    if (node.has("residual")) origin.residual = factor(node.at("residual"));
     return origin;
 }
 
-GemmCosts read_gemm(const Node& node) {
+GemmCosts read_gemm(const JsonView& node) {
     GemmCosts costs;
-    node.at("rate").each([&](const std::string& name, const Node& value) {
+    const JsonView rates = node.at("rate");
+    for (const std::string& name : rates.keys()) {
         const auto type = dtype_from(name);
-        if (!type) value.fail("is not a number format", "use bf16, fp16, fp32, fp8");
-        costs.rate[*type] = node.at("rate").rate(name.c_str());
-    });
+        if (!type) rates.at(name).refuse("is not a number format", "use bf16, fp16, fp32, fp8");
+        costs.rate[*type] = flop_rate(rates.at(name));
+    }
     if (!costs.rate.contains(DType::bf16) || !costs.rate.contains(DType::fp16) ||
         !costs.rate.contains(DType::fp32))
-        node.at("rate").fail("lacks a rate", "give bf16, fp16 and fp32");
-    costs.fixed = node.seconds("fixed");
-    costs.small_tile_penalty = node.factor("small_tile_penalty");
-    costs.prologue = node.factor("prologue");
+        rates.refuse("lacks a rate", "give bf16, fp16 and fp32");
+    costs.fixed = node.at("fixed").seconds();
+    costs.small_tile_penalty = factor(node.at("small_tile_penalty"));
+    costs.prologue = factor(node.at("prologue"));
     return costs;
 }
 
-RateCurve read_curve(const Node& node) {
+RateCurve read_curve(const JsonView& node) {
     RateCurve curve;
-    node.each_element([&](const Node& point) {
-        const double log_flops = point.factor("log2_flops");
+    for (const JsonView& point : node.items()) {
+        const double log_flops = factor(point.at("log2_flops"));
         if (!curve.empty() && log_flops <= curve.back().first)
-            point.fail("is out of order", "sort by log2_flops");
-        curve.emplace_back(log_flops, point.rate("rate"));
-    });
-    if (curve.empty()) node.fail("is empty", "give at least one point");
+            point.refuse("is out of order", "sort by log2_flops");
+        curve.emplace_back(log_flops, flop_rate(point.at("rate")));
+    }
+    if (curve.empty()) node.refuse("is empty", "give at least one point");
     return curve;
 }
 
-AttentionCosts read_attention(const Node& node) {
-    return {read_curve(node.at("forward")), read_curve(node.at("backward")), node.factor("half_head_factor"),
-            node.factor("in_step_factor")};
+AttentionCosts read_attention(const JsonView& node) {
+    return {read_curve(node.at("forward")), read_curve(node.at("backward")),
+            factor(node.at("half_head_factor")), factor(node.at("in_step_factor"))};
 }
 
-MemoryCosts read_memory(const Node& node) {
+MemoryCosts read_memory(const JsonView& node) {
     MemoryCosts costs;
-    costs.vector_rate = node.bandwidth("vector_rate");
-    costs.reduction_rate = node.bandwidth("reduction_rate");
-    costs.gather_rate = node.bandwidth("gather_rate");
-    costs.broadcast_elements_per_second = node.factor("broadcast_elements_per_second");
-    costs.fixed = node.seconds("fixed");
-    costs.minimum = node.seconds("minimum");
-    costs.gap = node.seconds("gap");
+    costs.vector_rate = bandwidth(node.at("vector_rate"));
+    costs.reduction_rate = bandwidth(node.at("reduction_rate"));
+    costs.gather_rate = bandwidth(node.at("gather_rate"));
+    costs.broadcast_elements_per_second = positive_factor(node.at("broadcast_elements_per_second"));
+    costs.fixed = node.at("fixed").seconds();
+    costs.minimum = node.at("minimum").seconds();
+    costs.gap = node.at("gap").seconds();
     return costs;
 }
 
-OptimizerCosts read_optimizer(const Node& node) {
-    return {node.bandwidth("rate"), node.factor("elements_per_second"), node.factor("in_step_factor")};
+OptimizerCosts read_optimizer(const JsonView& node) {
+    return {bandwidth(node.at("rate")), positive_factor(node.at("elements_per_second")),
+            factor(node.at("in_step_factor"))};
 }
 
-CopyCosts read_copy(const Node& node) {
-    return {node.bandwidth("device_to_host"), node.bandwidth("host_to_device"),
-            node.bandwidth("device_to_device"), node.seconds("fixed")};
+CopyCosts read_copy(const JsonView& node) {
+    return {bandwidth(node.at("device_to_host")), bandwidth(node.at("host_to_device")),
+            bandwidth(node.at("device_to_device")), node.at("fixed").seconds()};
 }
 
-RuntimeCosts read_runtime(const Node& node) {
+RuntimeCosts read_runtime(const JsonView& node) {
     RuntimeCosts costs;
-    costs.kernel = node.seconds("kernel");
-    costs.collective = node.seconds("collective");
-    costs.copy = node.seconds("copy");
-    costs.event = node.seconds("event");
-    costs.hook = node.seconds("hook");
-    costs.optimizer_loop = node.seconds("optimizer_loop");
-    costs.synchronize = node.seconds("synchronize");
-    costs.run_ahead = node.factor("run_ahead");
-    costs.context_bytes = node.bytes("context");
-    const Node communicator = node.at("communicator");
-    communicator.each([&](const std::string& transport, const Node&) {
-        costs.communicator_bytes[transport] = communicator.bytes(transport.c_str());
-    });
+    costs.kernel = node.at("kernel").seconds();
+    costs.collective = node.at("collective").seconds();
+    costs.copy = node.at("copy").seconds();
+    costs.event = node.at("event").seconds();
+    costs.hook = node.at("hook").seconds();
+    costs.optimizer_loop = node.at("optimizer_loop").seconds();
+    costs.synchronize = node.at("synchronize").seconds();
+    costs.run_ahead = factor(node.at("run_ahead"));
+    costs.context_bytes = node.at("context").bytes();
+    const JsonView communicator = node.at("communicator");
+    for (const std::string& transport : communicator.keys())
+        costs.communicator_bytes[transport] = communicator.at(transport).bytes();
     return costs;
 }
 
-CostProfile read_profile(const Node& root) {
+CostProfile read_profile(const JsonView& root) {
     if (const std::string schema = root.at("schema").text(); schema != "wirewise.profile/1")
-        root.at("schema").fail("is " + schema, "expected \"wirewise.profile/1\"");
+        root.at("schema").refuse("is " + schema, "expected \"wirewise.profile/1\"");
     CostProfile profile;
     profile.name = root.at("name").text();
     profile.gpu = root.at("gpu").text();
     profile.measured = true;
-    profile.multiprocessors = static_cast<int>(root.factor("multiprocessors"));
-    if (profile.multiprocessors < 1)
-        root.at("multiprocessors").fail("is not a count", "write the number of SMs");
+    profile.multiprocessors = root.at("multiprocessors").integer(1, 65536);
     profile.gemm = read_gemm(root.at("gemm"));
     profile.attention = read_attention(root.at("attention"));
     profile.memory = read_memory(root.at("memory"));
     profile.optimizer = read_optimizer(root.at("optimizer"));
-    const Node power = root.at("power"), contention = root.at("contention");
-    profile.power = {power.factor("knee"), power.factor("slope"), power.factor("limit")};
-    profile.contention = {contention.factor("vector_share"), contention.factor("start_delay"),
-                          contention.factor("side_kernel_rate")};
+    const JsonView power = root.at("power"), contention = root.at("contention");
+    profile.power = {factor(power.at("knee")), factor(power.at("slope")), factor(power.at("limit"))};
+    profile.contention = {factor(contention.at("vector_share")), factor(contention.at("start_delay")),
+                          positive_factor(contention.at("side_kernel_rate"))};
     profile.copy = read_copy(root.at("copy"));
     profile.runtimes = default_runtimes();
-    root.at("runtimes").each([&](const std::string& name, const Node& node) {
-        profile.runtimes[name] = read_runtime(node);
-        profile.origins["runtimes/" + name] = read_origin(node);
-    });
+    const JsonView runtimes = root.at("runtimes");
+    for (const std::string& name : runtimes.keys()) {
+        profile.runtimes[name] = read_runtime(runtimes.at(name));
+        profile.origins["runtimes/" + name] = read_origin(runtimes.at(name));
+    }
     for (const char* group : {"gemm", "attention", "memory", "optimizer", "power", "contention", "copy"})
         profile.origins[group] = read_origin(root.at(group));
     return profile;
+}
+
+CostProfile parse_profile(std::string_view text, const std::string& place) {
+    const Json json = parse_topology_json(text, place);
+    return read_profile(JsonView(json, place));
 }
 
 std::string text_of(const std::string& file) {
     if (!std::filesystem::is_regular_file(file))
         throw InputError(file, "is not a file", "name a profile's JSON file");
     std::ifstream stream(file);
-    if (!stream) throw InputError(file, "cannot be read", "check its permissions");
-    return {std::istreambuf_iterator<char>(stream), {}};
+    std::ostringstream text;
+    if (!stream || !(text << stream.rdbuf()))
+        throw InputError(file, "cannot be read", "check its permissions");
+    return text.str();
 }
 
 }  // namespace
 
-CostProfile profile_from_text(std::string_view text, const std::string& place) {
-    Json json;
-    try {
-        json = Json::parse(text);
-    } catch (const Json::exception& error) {
-        throw InputError(place, std::string("is not valid JSON: ") + error.what(), "mend it there");
-    }
-    return read_profile(Node(json, place + ":"));
-}
+CostProfile load_profile(const std::string& file) { return parse_profile(text_of(file), file); }
 
-CostProfile load_profile(const std::string& file) { return profile_from_text(text_of(file), file); }
-
-CostProfile profile_for(const GpuModel& gpu, const std::string& folder) {
-    const std::filesystem::path file = std::filesystem::path(folder) / (gpu.name + ".json");
-    return std::filesystem::exists(file) ? load_profile(file.string()) : profile_from_data_sheet(gpu);
+CostProfile profile_for(const GpuModel& gpu) {
+    for (const EmbeddedFile& file : profile_files())
+        if (file.name == gpu.name + ".json") return parse_profile(file.text, std::string(file.name));
+    return profile_from_data_sheet(gpu);
 }
 
 const RuntimeCosts& CostProfile::runtime(std::string_view runtime_name) const {

@@ -9,13 +9,13 @@ namespace wirewise {
 
 namespace {
 
-using Placements = std::vector<Placement>;  // of one program
+using Placements = std::vector<BufferPlace>;  // of one program
 
 // The size of each region: the highest end of a block in it.
 std::vector<Bytes> region_sizes(const std::vector<Placements>& programs) {
     std::vector<Bytes> sizes;
     for (const Placements& places : programs)
-        for (const Placement& place : places) {
+        for (const BufferPlace& place : places) {
             if (place.bytes == Bytes(0)) continue;
             if (place.region >= sizes.size()) sizes.resize(place.region + 1);
             sizes[place.region] = std::max(sizes[place.region], Bytes(place.address) + place.bytes);
@@ -45,7 +45,7 @@ MemoryPlan plan_memory(std::span<const StepProgram* const> programs) {
 
     for (const Placements& places : placements) {
         auto& offsets = plan.offsets.emplace_back();
-        for (const Placement& place : places)
+        for (const BufferPlace& place : places)
             offsets.push_back(place.bytes == Bytes(0) ? -1 : starts[place.region].count() + place.address);
     }
     return plan;

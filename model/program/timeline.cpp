@@ -6,7 +6,8 @@ namespace wirewise {
 
 namespace {
 
-constexpr double kHostBoundShare = 0.1;  // of the step, as TimelineSummary::host_bound defines it
+// Of the step: a GPU that waits this much, or a host that is busy this much, makes the step host-bound.
+constexpr double kWaitingGpu = 0.1, kBusyHost = 0.98;
 
 // The time covered by intervals that come in order of their begin.
 class Cover {
@@ -68,7 +69,8 @@ TimelineSummary summarize(const StepProgram& program, const Timeline& timeline) 
             .exposed_communication = to_seconds(all.length() - work.length()),
             .optimizer = to_seconds(update.length()),
             .idle = to_seconds(timeline.end - all.length()),
-            .host_bound = to_seconds(starved) > kHostBoundShare * to_seconds(timeline.end)};
+            .host_bound = to_seconds(starved) > kWaitingGpu * to_seconds(timeline.end) ||
+                          to_seconds(timeline.host_busy) > kBusyHost * to_seconds(timeline.end)};
 }
 
 }  // namespace wirewise

@@ -19,6 +19,7 @@ struct Timeline {
     std::vector<Span> spans;  // in order of begin, then of op
     Instant host_end;         // when the host had issued everything
     Instant end;              // when the last op ended and the host was done: the step time
+    Instant host_busy{};      // what the host itself needs to issue the step; 0: not known
 };
 
 // Where the step's time went; all wall-clock seconds of one rank.
@@ -29,7 +30,8 @@ struct TimelineSummary {
     Seconds exposed_communication;  // communication ran and no compute did
     Seconds optimizer;              // the update's kernels
     Seconds idle;                   // no stream ran anything (host launch, waits)
-    bool host_bound = false;        // the GPU waited for the host for more than a tenth of the step
+    bool host_bound =
+        false;  // the GPU waited for the host for over a tenth of the step, or the host needs all of it
 };
 TimelineSummary summarize(const StepProgram& program, const Timeline& timeline);
 

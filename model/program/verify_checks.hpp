@@ -108,7 +108,7 @@ class MemoryCheck {
     const StepProgram& program_;
     std::size_t streams_;
     Liveness live_;
-    std::vector<Placement> places_;
+    std::vector<BufferPlace> places_;
     std::vector<std::uint32_t> by_free_;  // buffers in the order they are freed
     std::size_t freed_ = 0;               // how many of them have been
     std::vector<Point> uses_;             // buffer x stream: one more than the last op that used it

@@ -46,7 +46,7 @@ void MemoryCheck::visit(std::size_t index, const StreamOrder& order, FaultNotes&
 void MemoryCheck::settle(std::size_t buffer) {
     live_.born_at[buffer] = Liveness::kNever;  // an op may name it twice
     if (!placed(buffer)) return;
-    const Placement& place = places_[buffer];
+    const BufferPlace& place = places_[buffer];
     dead_.take(place.region, place.address, place.address + place.bytes.count(), [&](std::uint32_t other) {
         for (std::size_t s = 0; s < streams_; ++s)
             before(buffer)[s] = std::max(before(buffer)[s], uses(other)[s]);
@@ -80,7 +80,7 @@ void MemoryCheck::free(std::size_t buffer, std::size_t index, const StreamOrder&
                               uses(buffer)[s] - 1, program_.streams[s].name));
         uses(buffer)[s] = 0;  // told: not once more when the memory is reused
     }
-    const Placement& place = places_[buffer];
+    const BufferPlace& place = places_[buffer];
     dead_.leave(place.region, place.address, place.address + place.bytes.count(),
                 static_cast<std::uint32_t>(buffer));
 }

@@ -25,7 +25,7 @@ struct MemoryPeak {
 };
 
 // Where a buffer was put: an address within a region of the allocator. No bytes: nowhere.
-struct Placement {
+struct BufferPlace {
     std::int64_t address = -1;
     Bytes bytes;  // of its block
     std::uint32_t region = 0;
@@ -41,7 +41,7 @@ class MemoryWalk {
     // What a run may also report; null members are skipped.
     struct Wanted {
         std::vector<Bytes>* allocated_by_op = nullptr;  // op -> allocated while it is issued
-        std::vector<Placement>* placements = nullptr;   // by buffer
+        std::vector<BufferPlace>* placements = nullptr;   // by buffer
     };
 
     // Walks one program; persistent buffers stay for the next one. Returns the peak within this program.

@@ -23,13 +23,6 @@ MachineLink link_of(LinkKind kind, LinkRates rates, std::optional<BytesPerSecond
 // links.
 constexpr BytesPerSecond kUnlimited{1e15};
 
-int newest_pcie_generation(const MachineGraph& graph) {
-    int generation = 0;
-    for (auto [edge, end] = boost::edges(graph); edge != end; ++edge)
-        generation = std::max(generation, graph[*edge].pcie_generation);
-    return generation;
-}
-
 const GpuModel* model_at(const Machine& machine, NodeId node) {
     for (const MachineGpu& gpu : machine.gpus)
         if (gpu.node == node) return gpu.model;
@@ -97,7 +90,9 @@ void MachineBuilder::c2c(NodeId gpu, NodeId numa, std::optional<BytesPerSecond> 
 }
 
 void MachineBuilder::socket(NodeId numa_a, NodeId numa_b, std::optional<BytesPerSecond> rate) {
-    join_both_ways(numa_a, numa_b, link_of(LinkKind::socket, socket_rates(machine_.cpu), rate));
+    join_both_ways(
+        numa_a, numa_b,
+        link_of(LinkKind::socket, socket_rates(machine_.cpu, newest_pcie_generation(machine_.graph)), rate));
 }
 
 void MachineBuilder::join_both_ways(NodeId a, NodeId b, const MachineLink& link) {

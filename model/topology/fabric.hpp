@@ -21,8 +21,11 @@ struct Fabric {
     double efficiency = 1;        // payload share of the line rate
     Seconds latency;              // of one network hop, beside NCCL's own
     int servers_per_leaf = 32;    // servers below one leaf: a group inside one leaf never crosses an uplink
-    BytesPerSecond nic_rate;      // line rate of a NIC, one way; 0: as the machine's NICs
-    int nics_per_server = 0;      // 0: as the machine has
+    bool sockets = false;         // no RDMA: NCCL speaks TCP
+    bool ll128 = true;            // keeps 128-byte stores whole, which NCCL's LL128 needs
+    // For machines that do not say their NICs; 0: they must.
+    double nics_per_gpu = 0;
+    BytesPerSecond nic_rate;  // line rate of such a NIC, one way
     std::string source;
 };
 

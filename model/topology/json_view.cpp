@@ -104,6 +104,11 @@ int JsonView::integer(int least, int most) const {
     return static_cast<int>(number);
 }
 
+double JsonView::number() const {
+    if (!value_->is_number()) refuse(fmt::format("{} is not a number", shown(*value_)));
+    return value_->get<double>();
+}
+
 bool JsonView::boolean() const {
     if (!value_->is_boolean()) refuse(fmt::format("{} is neither true nor false", shown(*value_)));
     return value_->get<bool>();
@@ -116,6 +121,7 @@ std::string JsonView::quantity(std::string_view example) const {
     return value_->get<std::string>();
 }
 
+Seconds JsonView::seconds() const { return parse_seconds(quantity("3 us"), place()); }
 Bytes JsonView::bytes() const { return parse_bytes(quantity("80 GiB"), place()); }
 BytesPerSecond JsonView::bandwidth() const { return parse_bandwidth(quantity("450 GB/s"), place()); }
 FlopsPerSecond JsonView::flops_per_second() const {

@@ -35,7 +35,9 @@ class JsonView {
 
     std::string text() const;
     int integer(int least, int most) const;
+    double number() const;  // of any size
     bool boolean() const;
+    Seconds seconds() const;
     Bytes bytes() const;
     BytesPerSecond bandwidth() const;
     FlopsPerSecond flops_per_second() const;

@@ -57,9 +57,10 @@ LinkRates pcie_rates(int generation, int width) {
     return gigabytes(plan, plan * 26.5 / 24);
 }
 
-// NCCL's planning constants between two NUMA nodes. They lie below real UPI/xGMI rates and are the softest
-// figures here: times over them carry a range.
-LinkRates socket_rates(CpuKind cpu) {
+// Plan: NCCL's constants between two NUMA nodes. They lie below real UPI/xGMI rates and are the softest
+// figures here: times over them carry a range. Wire: the same, but for EPYC of the PCIe gen5 era (xGMI of 32
+// GT/s), where one published box of eight RTX 5090 runs at 28 GB/s of all-reduce (NVIDIA/nccl issue 1639).
+LinkRates socket_rates(CpuKind cpu, int pcie_generation) {
     const double rate = [&] {
         switch (cpu) {
             case CpuKind::intel_broadwell:
@@ -85,7 +86,8 @@ LinkRates socket_rates(CpuKind cpu) {
         }
         return 16.0;
     }();
-    return gigabytes(rate, rate);
+    const bool late_epyc = cpu == CpuKind::amd_epyc && pcie_generation >= 5;
+    return gigabytes(rate, late_epyc ? 30 : rate);
 }
 
 // NVLink-C2C of a Grace superchip: 450 GB/s one way (NVIDIA data sheet); NCCL reads bandwidth x count of the
@@ -96,6 +98,13 @@ LinkRates c2c_rates(const GpuModel*) { return gigabytes(345, 345); }
 BytesPerSecond memory_rate(int pcie_generation) {
     if (pcie_generation <= 3) return BytesPerSecond(100e9);
     return BytesPerSecond(pcie_generation == 4 ? 160e9 : 245e9);
+}
+
+int newest_pcie_generation(const MachineGraph& graph) {
+    int generation = 0;
+    for (auto [edge, end] = boost::edges(graph); edge != end; ++edge)
+        generation = std::max(generation, graph[*edge].pcie_generation);
+    return generation;
 }
 
 }  // namespace wirewise

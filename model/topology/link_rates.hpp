@@ -12,7 +12,8 @@ struct LinkRates {
 // A bundle of `count` links of that GPU; null: NCCL's fall-back of 20 GB/s per link.
 LinkRates nvlink_rates(const GpuModel* gpu, int count);
 LinkRates pcie_rates(int generation, int width);
-LinkRates socket_rates(CpuKind cpu);
+int newest_pcie_generation(const MachineGraph& graph);  // 0: no PCIe
+LinkRates socket_rates(CpuKind cpu, int pcie_generation);
 LinkRates c2c_rates(const GpuModel* gpu);
 // Memory of one NUMA node, reads and writes together, for servers of that PCIe generation.
 BytesPerSecond memory_rate(int pcie_generation);

@@ -69,7 +69,7 @@ Machine without_links(Machine machine, LinkKind kind) {
 
 Machine join(Machine machine, int servers, Fabric fabric) {
     ensure(servers >= 1, "at least one server");
-    if (servers > 1 && machine.nics.empty() && fabric.nics_per_server == 0)
+    if (servers > 1 && machine.nics.empty() && fabric.nics_per_gpu <= 0)
         throw InputError(machine.name, "has no NIC to join several servers by",
                          "name a --fabric that says its NICs, or a machine with NICs");
     machine.servers = servers;

@@ -267,8 +267,8 @@ class Writer {
         for (std::size_t a = 0; a < numas.size(); ++a)
             for (std::size_t b = a + 1; b < numas.size(); ++b) {
                 const auto [link, found] = boost::edge(numas[a], numas[b], graph_);
-                if (!found ||
-                    same(graph_[link].plan_rate, graph_[link].wire_rate, socket_rates(machine_.cpu)))
+                if (!found || same(graph_[link].plan_rate, graph_[link].wire_rate,
+                                   socket_rates(machine_.cpu, newest_pcie_generation(graph_))))
                     continue;
                 out.push_back({{"between", {a, b}}, {"rate", exact_text(graph_[link].wire_rate)}});
             }

@@ -92,7 +92,8 @@ std::string topology_table(const ImportResult& result) {
     lines("missing", result.missing);
     lines("warning", result.warnings);
     if (result.facts.gpus.empty()) return out;
-    out += "\n" + matrix_text(result.facts);
+    out += '\n';
+    out += matrix_text(result.facts);
     for (const NicFacts& nic : result.facts.nics)
         if (nic.id != nic.name) out += fmt::format("{}: {}\n", nic.id, nic.name);
     out += fmt::format("\nislands: {}\n{}", island_text(result.facts), rates_text(result.facts));

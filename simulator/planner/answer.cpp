@@ -21,8 +21,8 @@ void report(const Question& question, std::size_t done, std::string_view now) {
 
 Answer answer(const Question& question) {
     Answer answer;
-    const Site everywhere(question.machine, question.environment, question.profile, question.gpus);
-    const Site one(question.machine, question.environment, question.profile, {question.gpus.front()});
+    const Site everywhere = site_of(question, question.gpus);
+    const Site one = site_of(question, {question.gpus.front()});
     report(question, 0, "single");
     const PlanCandidate single = judge(question, plan_for(question, Strategy::single, 1), one);
     answer.single = baseline_of(single);
@@ -30,8 +30,8 @@ Answer answer(const Question& question) {
         report(question, answer.candidates.size() + 1, name_of(strategy));
         const Site& site = strategy == Strategy::single ? one : everywhere;
         PlanCandidate candidate = strategy == Strategy::single
-                                  ? single
-                                  : judge(question, plan_for(question, strategy, site.ranks()), site);
+                                      ? single
+                                      : judge(question, plan_for(question, strategy, site.ranks()), site);
         candidate.throughput.speedup_over_single =
             candidate.throughput.tokens_per_second / answer.single.tokens_per_second;
         if (candidate.fits != Fit::yes) candidate.remedies = remedies_for(question, candidate, site);

@@ -62,6 +62,10 @@ ParallelPlan plan_for(const Question& question, Strategy strategy, int ranks) {
     return plan;
 }
 
+Site site_of(const Question& question, std::vector<int> gpus) {
+    return {question.machine, question.environment, question.profile, &question.samples, std::move(gpus)};
+}
+
 PlanCandidate judge(const Question& question, const ParallelPlan& plan, const Site& site) {
     PlanCandidate candidate;
     candidate.plan = plan;

@@ -9,6 +9,9 @@ namespace wirewise {
 // when it cannot be.
 ParallelPlan plan_for(const Question& question, Strategy strategy, int ranks);
 
+// The question's machine with these GPUs; the question must outlive it.
+Site site_of(const Question& question, std::vector<int> gpus);
+
 PlanCandidate judge(const Question& question, const ParallelPlan& plan, const Site& site);
 
 Fit fit_of(Bytes limit, Bytes expected, const Interval<Bytes>& interval);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/collectives/samples.hpp"
 #include "model/memory/states.hpp"
 #include "simulator/planner/estimate.hpp"
 #include "simulator/planner/interval.hpp"
@@ -18,9 +19,10 @@ struct Question {
     Machine machine;
     NcclEnvironment environment;
     CostProfile profile;
-    std::vector<int> gpus;                     // in rank order, all nodes; never empty
-    std::vector<Strategy> strategies;          // in the order of the answer
-    int shard_group = 1;                       // of hsdp
+    CollectiveSamples samples;         // measured collectives, used where they were taken on such wires
+    std::vector<int> gpus;             // in rank order, all nodes; never empty
+    std::vector<Strategy> strategies;  // in the order of the answer
+    int shard_group = 1;               // of hsdp
     std::optional<std::int64_t> global_batch;  // sequences of a step on all GPUs
     ParallelPlan
         plan;  // batch, precision, runtime: the same for all; strategy and mesh are set per candidate

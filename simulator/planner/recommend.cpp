@@ -31,7 +31,8 @@ std::string nothing_fits(std::span<const PlanCandidate> candidates) {
                        to_text(peak(*least)), to_text(least->limit));
 }
 
-std::string reason(std::span<const PlanCandidate> candidates, const PlanCandidate& chosen, const PlanCandidate& best) {
+std::string reason(std::span<const PlanCandidate> candidates, const PlanCandidate& chosen,
+                   const PlanCandidate& best) {
     std::string why = fmt::format("{} fits ({} of {}, at most {})", name(chosen), to_text(peak(chosen)),
                                   to_text(chosen.limit), to_text(chosen.intervals.memory.hi));
     if (&chosen == &best)

@@ -90,8 +90,7 @@ void more_gpus(std::vector<Change>& changes, const Question& question, const Pla
 }
 
 std::optional<Remedy> tried(const Question& question, const Change& change, const Site& site) try {
-    const Site other(question.machine, question.environment, question.profile,
-                     change.gpus.empty() ? site.gpus() : change.gpus);
+    const Site other = site_of(question, change.gpus.empty() ? site.gpus() : change.gpus);
     const Estimate result = estimate(question.model, change.plan, change.gpus.empty() ? site : other);
     const Intervals intervals = intervals_of(result, change.plan, question.profile);
     return Remedy{change.option, result.device_used(), result.time.step,

@@ -19,8 +19,12 @@ std::vector<std::vector<int>> groups_along(Axis axis, const Mesh& mesh, const st
 }
 
 Site::Site(const Machine& machine, const NcclEnvironment& environment, const CostProfile& profile,
-           std::vector<int> gpus)
-    : machine_(machine), environment_(environment), profile_(profile), gpus_(std::move(gpus)) {
+           const CollectiveSamples* samples, std::vector<int> gpus)
+    : machine_(machine),
+      environment_(environment),
+      profile_(profile),
+      samples_(samples),
+      gpus_(std::move(gpus)) {
     ensure(!gpus_.empty(), "a site has at least one GPU");
 }
 
@@ -28,7 +32,8 @@ const CollectivePricer* Site::pricer(Axis axis, const Mesh& mesh) const {
     auto groups = groups_along(axis, mesh, gpus_);
     if (groups.front().size() < 2) return nullptr;
     auto& entry = pricers_[groups];
-    if (!entry) entry = std::make_unique<CollectivePricer>(machine_, environment_, std::move(groups));
+    if (!entry)
+        entry = std::make_unique<CollectivePricer>(machine_, environment_, std::move(groups), samples_);
     return entry.get();
 }
 

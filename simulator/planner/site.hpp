@@ -18,12 +18,15 @@ namespace wirewise {
 // shard.
 std::vector<std::vector<int>> groups_along(Axis axis, const Mesh& mesh, const std::vector<int>& gpus);
 
+class CollectiveSamples;
+
 // Ring searches are done once per set of groups and shared by all plans that run here. Not for several
 // threads at once.
 class Site {
   public:
+    // All references must outlive the site; `samples` may be null.
     Site(const Machine& machine, const NcclEnvironment& environment, const CostProfile& profile,
-         std::vector<int> gpus);
+         const CollectiveSamples* samples, std::vector<int> gpus);
 
     const Machine& machine() const { return machine_; }
     const CostProfile& profile() const { return profile_; }
@@ -41,6 +44,7 @@ class Site {
     const Machine& machine_;
     const NcclEnvironment& environment_;
     const CostProfile& profile_;
+    const CollectiveSamples* samples_;
     std::vector<int> gpus_;
     mutable std::map<std::vector<std::vector<int>>, std::unique_ptr<CollectivePricer>> pricers_;
 };

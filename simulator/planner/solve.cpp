@@ -19,8 +19,8 @@ class Search {
         : question_(question),
           what_(what),
           step_(step),
-          site_(question.machine, question.environment, question.profile,
-                strategy == Strategy::single ? std::vector{question.gpus.front()} : question.gpus),
+          site_(site_of(question,
+                        strategy == Strategy::single ? std::vector{question.gpus.front()} : question.gpus)),
           plan_(plan_for(question, strategy, site_.ranks())) {}
 
     ParallelPlan plan_at(std::int64_t units) const {

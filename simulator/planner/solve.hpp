@@ -12,9 +12,9 @@ namespace wirewise {
 enum class SolveFor : std::uint8_t { max_micro_batch, max_sequence };
 
 struct Solution {
-    std::optional<std::int64_t> value;   // nothing: not even the smallest fits
+    std::optional<std::int64_t> value;       // nothing: not even the smallest fits
     std::optional<PlanCandidate> candidate;  // at that value
-    std::string next_limit;              // what the next larger value runs into
+    std::string next_limit;                  // what the next larger value runs into
 };
 
 // For one strategy: the largest value at which the plan fits at the pessimistic end of its interval. Memory

@@ -1,8 +1,9 @@
-// Bad input ends with exit code 2 and one clear line on standard error: place, problem, remedy. Never a crash or a hang.
+// Bad input ends with exit code 2 and one clear line on standard error: place, problem, remedy. Never a crash
+// or a hang.
+#include <gtest/gtest.h>
+
 #include <filesystem>
 #include <fstream>
-
-#include <gtest/gtest.h>
 
 #include "tests/cli/run_binary.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 
 const std::string kPlan = "plan --model mistral-7b --machine a100-80gb-x4 ";
 
-void expect_refused(const Run& run, const std::string& part) {
+void expect_refused(const Said& run, const std::string& part) {
     EXPECT_EQ(run.exit_code, 2) << run.err;
     EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
     EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << "one line is wanted: " << run.err;
@@ -22,7 +23,8 @@ void expect_refused(const Run& run, const std::string& part) {
 class Config {
   public:
     explicit Config(const std::string& text)
-        : path_(std::filesystem::temp_directory_path() / ("wirewise_" + std::to_string(std::hash<std::string>{}(text)) + ".json")) {
+        : path_(std::filesystem::temp_directory_path() /
+                ("wirewise_" + std::to_string(std::hash<std::string>{}(text)) + ".json")) {
         std::ofstream(path_, std::ios::binary) << text;
     }
     ~Config() { std::filesystem::remove(path_); }
@@ -36,7 +38,8 @@ class Config {
 
 std::string llama(const std::string& change = {}) {
     return R"({"model_type": "llama", "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2,
-               "num_attention_heads": 8, "num_key_value_heads": 8, "vocab_size": 1000)" + change + "}";
+               "num_attention_heads": 8, "num_key_value_heads": 8, "vocab_size": 1000)" +
+           change + "}";
 }
 
 TEST(BadConfig, TruncatedJson) {
@@ -59,42 +62,72 @@ TEST(BadConfig, TooManyLayers) {
     expect_refused(run_binary({"model", config.path()}), "num_hidden_layers");
 }
 
-TEST(BadConfig, Folder) { expect_refused(run_binary({"model", std::filesystem::temp_directory_path().string()}), "config.json"); }
+TEST(BadConfig, Folder) {
+    expect_refused(run_binary({"model", std::filesystem::temp_directory_path().string()}), "config.json");
+}
 
 TEST(BadConfig, Binary) {
-    const Config config(std::string("\x7f""ELF\0\x01\x02\xff\xfe", 9));
+    const Config config(
+        std::string("\x7f"
+                    "ELF\0\x01\x02\xff\xfe",
+                    9));
     expect_refused(run_binary({"model", config.path()}), config.path());
 }
 
 TEST(BadConfig, UnknownName) { expect_refused(wirewise_run("model mistrl-7b"), "mistral-7b"); }
 
 TEST(BadOption, GpuTwice) { expect_refused(wirewise_run(kPlan + "--gpu-ids 0,0"), "--gpu-ids"); }
-TEST(BadOption, GpuBeyond) { expect_refused(wirewise_run("plan --model mistral-7b --machine hgx-h100-8 --gpu-ids 9"), "0 to 7"); }
+TEST(BadOption, GpuBeyond) {
+    expect_refused(wirewise_run("plan --model mistral-7b --machine hgx-h100-8 --gpu-ids 9"), "0 to 7");
+}
 TEST(BadOption, GpuNotANumber) { expect_refused(wirewise_run(kPlan + "--gpu-ids 0,x"), "--gpu-ids"); }
 TEST(BadOption, MoreGpusThanThereAre) { expect_refused(wirewise_run(kPlan + "--gpus 5"), "--gpus"); }
 TEST(BadOption, ZeroGpus) { expect_refused(wirewise_run(kPlan + "--gpus 0"), "--gpus"); }
 TEST(BadOption, MicroBatchZero) { expect_refused(wirewise_run(kPlan + "--micro-batch 0"), "--micro-batch"); }
-TEST(BadOption, MicroBatchNegative) { expect_refused(wirewise_run(kPlan + "--micro-batch -3"), "--micro-batch"); }
-TEST(BadOption, MicroBatchHuge) { expect_refused(wirewise_run(kPlan + "--micro-batch 99999999999999999"), "--micro-batch"); }
-TEST(BadOption, QuantityBeyondRange) {
-    expect_refused(wirewise_run(kPlan + "--strategy fsdp --micro-batch 1000000000 --sequence-length 1000000000"), "range");
+TEST(BadOption, MicroBatchNegative) {
+    expect_refused(wirewise_run(kPlan + "--micro-batch -3"), "--micro-batch");
 }
-TEST(BadOption, UnknownDtype) { expect_refused(wirewise_run(kPlan + "--parameter-dtype bf61"), "--parameter-dtype"); }
+TEST(BadOption, MicroBatchHuge) {
+    expect_refused(wirewise_run(kPlan + "--micro-batch 99999999999999999"), "--micro-batch");
+}
+TEST(BadOption, QuantityBeyondRange) {
+    expect_refused(
+        wirewise_run(kPlan + "--strategy fsdp --micro-batch 1000000000 --sequence-length 1000000000"),
+        "range");
+}
+TEST(BadOption, UnknownDtype) {
+    expect_refused(wirewise_run(kPlan + "--parameter-dtype bf61"), "--parameter-dtype");
+}
 TEST(BadOption, UnknownStrategy) { expect_refused(wirewise_run(kPlan + "--strategy fsdq"), "--strategy"); }
-TEST(BadOption, StrategyTheRuntimeHasNot) { expect_refused(wirewise_run(kPlan + "--runtime pytorch --strategy zero2"), "zero2"); }
+TEST(BadOption, StrategyTheRuntimeHasNot) {
+    expect_refused(wirewise_run(kPlan + "--runtime pytorch --strategy zero2"), "zero2");
+}
 TEST(BadOption, UnknownRuntime) { expect_refused(wirewise_run(kPlan + "--runtime jax"), "--runtime"); }
-TEST(BadOption, UnknownMachine) { expect_refused(wirewise_run("plan --model mistral-7b --machine a100-80gb-x5"), "a100-80gb-x4"); }
+TEST(BadOption, UnknownMachine) {
+    expect_refused(wirewise_run("plan --model mistral-7b --machine a100-80gb-x5"), "a100-80gb-x4");
+}
 TEST(BadOption, UnknownFormat) { expect_refused(wirewise_run("model mistral-7b --format yaml"), "--format"); }
-TEST(BadOption, GlobalBatchThatDoesNotDivide) { expect_refused(wirewise_run(kPlan + "--strategy ddp --global-batch 7"), "--global-batch"); }
+TEST(BadOption, GlobalBatchThatDoesNotDivide) {
+    expect_refused(wirewise_run(kPlan + "--strategy ddp --global-batch 7"), "--global-batch");
+}
 TEST(BadOption, Reserved) {
-    for (const char* option : {"--tensor-parallel", "--pipeline-parallel", "--context-parallel", "--expert-parallel"})
+    for (const char* option :
+         {"--tensor-parallel", "--pipeline-parallel", "--context-parallel", "--expert-parallel"})
         expect_refused(wirewise_run(kPlan + option + " 2"), "not modelled yet");
 }
-TEST(BadOption, UnknownOptionIsAnsweredWithNearNames) { expect_refused(wirewise_run(kPlan + "--micro-bacth 2"), "--micro-batch"); }
+TEST(BadOption, UnknownOptionIsAnsweredWithNearNames) {
+    expect_refused(wirewise_run(kPlan + "--micro-bacth 2"), "--micro-batch");
+}
 TEST(BadOption, UnknownCommandIsAnsweredWithNearNames) { expect_refused(wirewise_run("plam"), "plan"); }
 TEST(BadOption, NoModel) { expect_refused(wirewise_run("plan --machine a100-80gb-x4"), "--model"); }
-TEST(BadOption, PriceWithoutUnit) { expect_refused(run_binary({"plan", "--model", "mistral-7b", "--machine", "a100-80gb-x4", "--price", "2.10"}), "USD/GPU/h"); }
-TEST(BadOption, PlanOutInNoFolder) { expect_refused(wirewise_run(kPlan + "--strategy fsdp --plan-out /nowhere/plan.json"), "--plan-out"); }
+TEST(BadOption, PriceWithoutUnit) {
+    expect_refused(
+        run_binary({"plan", "--model", "mistral-7b", "--machine", "a100-80gb-x4", "--price", "2.10"}),
+        "USD/GPU/h");
+}
+TEST(BadOption, PlanOutInNoFolder) {
+    expect_refused(wirewise_run(kPlan + "--strategy fsdp --plan-out /nowhere/plan.json"), "--plan-out");
+}
 
 }  // namespace
 }  // namespace wirewise

@@ -9,7 +9,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 const std::string kArticle =
-    "plan --model mistral-7b --machine a100-80gb-x4 --gpus 4 --optimizer-state-dtype fp32 --sequence-length 2048 --micro-batch 1 ";
+    "plan --model mistral-7b --machine a100-80gb-x4 --gpus 4 --optimizer-state-dtype fp32 --sequence-length "
+    "2048 --micro-batch 1 ";
 
 const Json& candidate(const Json& document, const std::string& strategy) {
     for (const Json& one : document.at("candidates"))
@@ -23,10 +24,12 @@ std::int64_t sum_of(const Json& rows) {
     return sum;
 }
 
-double gigabytes_of_states(const Json& one) { return static_cast<double>(sum_of(one.at("memory").at("states"))) / 1e9; }
+double gigabytes_of_states(const Json& one) {
+    return static_cast<double>(sum_of(one.at("memory").at("states"))) / 1e9;
+}
 
 TEST(Plan, ArticleDdpDoesNotFitAndFsdpIsRecommended) {
-    const Run run = wirewise_run(kArticle + "--strategy ddp,fsdp --parameter-dtype bf16");
+    const Said run = wirewise_run(kArticle + "--strategy ddp,fsdp --parameter-dtype bf16");
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const Json json = run.json();
     EXPECT_EQ(json.at("schema"), "wirewise.plan/1");
@@ -70,17 +73,18 @@ void expect_sound(const Json& one) {
 class AllStrategies : public testing::TestWithParam<const char*> {};
 
 TEST_P(AllStrategies, RowsAddUpAndIntervalsContain) {
-    const Run run = wirewise_run(kArticle + "--strategy all --runtime " + GetParam());
+    const Said run = wirewise_run(kArticle + "--strategy all --runtime " + GetParam());
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const Json json = run.json();
     EXPECT_GE(json.at("candidates").size(), 6U);
     for (const Json& one : json.at("candidates")) expect_sound(one);
 }
 
-INSTANTIATE_TEST_SUITE_P(Runtimes, AllStrategies, testing::Values("native", "pytorch"), [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Runtimes, AllStrategies, testing::Values("native", "pytorch"),
+                         [](const auto& info) { return std::string(info.param); });
 
 TEST(Plan, NothingFitsIsExitThree) {
-    const Run run = wirewise_run("plan --model llama-3.1-70b --machine rtx-4090-8 --strategy ddp");
+    const Said run = wirewise_run("plan --model llama-3.1-70b --machine rtx-4090-8 --strategy ddp");
     EXPECT_EQ(run.exit_code, 3) << run.err;
     EXPECT_TRUE(run.json().at("recommended").is_null());
 }
@@ -91,7 +95,8 @@ TEST(Plan, IsDeterministic) {
 }
 
 TEST(Plan, MoneyFollowsTokens) {
-    const Run run = run_binary({"plan", "--model", "mistral-7b", "--machine", "a100-80gb-x4", "--strategy", "fsdp", "--tokens-total", "1e9", "--price", "2.10 USD/GPU/h"});
+    const Said run = run_binary({"plan", "--model", "mistral-7b", "--machine", "a100-80gb-x4", "--strategy",
+                                "fsdp", "--tokens-total", "1e9", "--price", "2.10 USD/GPU/h"});
     const Json one = run.json().at("candidates").at(0);
     const double hours = 1e9 / one.at("throughput").at("tokens_per_second").get<double>() / 3600;
     EXPECT_NEAR(one.at("job").at("hours").get<double>(), hours, 1e-9 * hours);
@@ -100,8 +105,14 @@ TEST(Plan, MoneyFollowsTokens) {
 
 TEST(Plan, AcrossBridgeGroupsIsSlowerAndFsdpLosesMore) {
     const auto step = [](const std::string& gpus) {
-        const Json json = wirewise_run("plan --model mistral-7b --machine h200-nvl-8 --runtime pytorch --strategy ddp,fsdp --sequence-length 2048 --micro-batch 1 --optimizer-state-dtype bf16 --gpu-ids " + gpus).json();
-        return std::pair(candidate(json, "ddp").at("time").at("step_seconds").get<double>(), candidate(json, "fsdp").at("time").at("step_seconds").get<double>());
+        const Json json =
+            wirewise_run(
+                "plan --model mistral-7b --machine h200-nvl-8 --runtime pytorch --strategy ddp,fsdp "
+                "--sequence-length 2048 --micro-batch 1 --optimizer-state-dtype bf16 --gpu-ids " +
+                gpus)
+                .json();
+        return std::pair(candidate(json, "ddp").at("time").at("step_seconds").get<double>(),
+                         candidate(json, "fsdp").at("time").at("step_seconds").get<double>());
     };
     const auto [ddp_inside, fsdp_inside] = step("0,1,2,3");
     const auto [ddp_across, fsdp_across] = step("2,3,4,5");
@@ -113,7 +124,7 @@ TEST(Plan, AcrossBridgeGroupsIsSlowerAndFsdpLosesMore) {
 
 TEST(Plan, FormatsAgreeOnTheStrategies) {
     for (const char* format : {"table", "csv", "markdown"}) {
-        const Run run = wirewise_run(kArticle + "--strategy ddp,fsdp --format " + format);
+        const Said run = wirewise_run(kArticle + "--strategy ddp,fsdp --format " + format);
         EXPECT_EQ(run.exit_code, 0) << run.err;
         EXPECT_NE(run.out.find("fsdp"), std::string::npos) << format;
         EXPECT_EQ(run.out.find('\033'), std::string::npos) << "colours are for terminals";

@@ -1,12 +1,11 @@
 #include "tests/cli/run_binary.hpp"
 
-#include <cstdio>
-#include <sstream>
-
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <gtest/gtest.h>
+#include <cstdio>
+#include <sstream>
 
 namespace wirewise {
 
@@ -52,13 +51,13 @@ class TemporaryFile {
 
 }  // namespace
 
-nlohmann::ordered_json Run::json() const {
+nlohmann::ordered_json Said::json() const {
     auto value = nlohmann::ordered_json::parse(out, nullptr, false);
     EXPECT_FALSE(value.is_discarded()) << "not JSON: " << out.substr(0, 500) << "\nstderr: " << err;
     return value;
 }
 
-Run run_binary(const std::vector<std::string>& arguments, const std::string& input) {
+Said run_binary(const std::vector<std::string>& arguments, const std::string& input) {
     TemporaryFile in, out, err;
     in.write(input);
     const pid_t child = fork();
@@ -68,7 +67,7 @@ Run run_binary(const std::vector<std::string>& arguments, const std::string& inp
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), out.text(), err.text()};
 }
 
-Run wirewise_run(const std::string& words) {
+Said wirewise_run(const std::string& words) {
     std::istringstream stream(words);
     std::vector<std::string> arguments;
     for (std::string word; stream >> word;) arguments.push_back(word);

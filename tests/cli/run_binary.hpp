@@ -8,15 +8,15 @@
 
 namespace wirewise {
 
-struct Run {
+struct Said {
     int exit_code = -1;  // 128 + signal when it was killed
     std::string out, err;
     nlohmann::ordered_json json() const;  // of `out`; fails the test when it is not JSON
 };
 
-Run run_binary(const std::vector<std::string>& arguments, const std::string& input = {});
+Said run_binary(const std::vector<std::string>& arguments, const std::string& input = {});
 
 // "plan --model mistral-7b": split at blanks.
-Run wirewise_run(const std::string& words);
+Said wirewise_run(const std::string& words);
 
 }  // namespace wirewise

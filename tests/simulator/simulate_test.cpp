@@ -163,6 +163,7 @@ TEST(Simulate, HostBoundStepTakesTheHostsTime) {
     s.run();
     EXPECT_EQ(s.timeline.end.count(), 1030);  // the last launch, then its kernel
     EXPECT_EQ(s.timeline.host_end.count(), 1000);
+    EXPECT_TRUE(summarize(s.program, s.timeline).host_bound);
 }
 
 TEST(Simulate, HostRunsAheadOfABusyGpu) {
@@ -172,6 +173,7 @@ TEST(Simulate, HostRunsAheadOfABusyGpu) {
     for (int i = 0; i < 10; ++i) s.kernel(s.compute, 100);
     s.run();
     EXPECT_EQ(s.timeline.end.count(), 1000);  // the first launch lies in the step before
+    EXPECT_FALSE(summarize(s.program, s.timeline).host_bound);
 }
 
 TEST(Simulate, SynchronizeMakesTheHostWait) {

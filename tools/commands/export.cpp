@@ -1,11 +1,13 @@
-#include <algorithm>
+#include "tools/export/export.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+
 #include "tools/commands/commands.hpp"
-#include "tools/export/export.hpp"
 #include "tools/inputs/inputs.hpp"
 
 namespace wirewise {
@@ -28,8 +30,14 @@ LaunchPlan launch_plan(const Options& options, const Inputs& inputs, const PlanC
 Json launch_json(const std::string& launcher, const Launch& launch, const Answer& answer) {
     Json files = Json::array();
     for (const LaunchFile& file : launch.files) files.push_back({{"name", file.name}, {"text", file.text}});
-    return {{"schema", "wirewise.export/1"}, {"for", launcher}, {"strategy", name_of(answer.candidates[*answer.recommended].plan.strategy)},
-            {"environment", launch.environment}, {"command", launch.command}, {"files", files}, {"notes", launch.notes}, {"why", answer.why}};
+    return {{"schema", "wirewise.export/1"},
+            {"for", launcher},
+            {"strategy", name_of(answer.candidates[*answer.recommended].plan.strategy)},
+            {"environment", launch.environment},
+            {"command", launch.command},
+            {"files", files},
+            {"notes", launch.notes},
+            {"why", answer.why}};
 }
 
 Report export_plan(const Options& options) {
@@ -38,12 +46,16 @@ Report export_plan(const Options& options) {
     Report report;
     report.warnings = inputs.warnings;
     if (!result.recommended) {
-        report.document = {{"schema", "wirewise.export/1"}, {"for", options.launcher}, {"command", nullptr}, {"why", result.why}};
+        report.document = {{"schema", "wirewise.export/1"},
+                           {"for", options.launcher},
+                           {"command", nullptr},
+                           {"why", result.why}};
         report.errors.push_back(result.why);
         report.exit_code = 3;
         return report;
     }
-    const Launch launch = launch_for(options.launcher, launch_plan(options, inputs, result.candidates[*result.recommended]));
+    const Launch launch =
+        launch_for(options.launcher, launch_plan(options, inputs, result.candidates[*result.recommended]));
     report.document = launch_json(options.launcher, launch, result);
     for (const LaunchFile& file : launch.files) report.before.push_back("# " + file.name + "\n" + file.text);
     report.before.push_back(fmt::format("{} {}", fmt::join(launch.environment, " "), launch.command));
@@ -57,7 +69,8 @@ Report export_plan(const Options& options) {
 void add_export_command(CommandLine& line) {
     CLI::App& command = line.add("export", "launch command and configuration of the recommended plan");
     auto options = std::make_shared<Options>();
-    command.add_option("--for", options->launcher, "torchrun, accelerate, deepspeed, torchtitan, megatron")->required();
+    command.add_option("--for", options->launcher, "torchrun, accelerate, deepspeed, torchtitan, megatron")
+        ->required();
     options->plan.add_to(command);
     options->output.add_to(command);
     line.answer(command, options->output, [options] { return export_plan(*options); });

@@ -5,6 +5,7 @@
 
 #include "model/program/trace.hpp"
 #include "model/strategy/lower.hpp"
+#include "simulator/planner/candidate.hpp"
 #include "simulator/planner/plan_file.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/inputs/files.hpp"
@@ -44,7 +45,7 @@ void write_plan(const Options& options, const Inputs& inputs, const PlanCandidat
 
 void write_step_trace(const Options& options, const Inputs& inputs, const PlanCandidate& candidate) {
     const Question& question = inputs.question;
-    const Site site(question.machine, question.environment, question.profile, candidate.gpus);
+    const Site site = site_of(question, candidate.gpus);
     const StepProgram program = lower(question.model, candidate.plan, Phase::steady_step);
     const Timeline timeline = simulate_on(site, candidate.plan, program);
     const TraceSource source{"rank 0, predicted", &program, &timeline};

@@ -9,20 +9,29 @@ namespace wirewise {
 
 namespace {
 
-std::string visible_devices(const std::vector<int>& gpus) { return fmt::format("CUDA_VISIBLE_DEVICES={}", fmt::join(gpus, ",")); }
+std::string visible_devices(const std::vector<int>& gpus) {
+    return fmt::format("CUDA_VISIBLE_DEVICES={}", fmt::join(gpus, ","));
+}
 
 }  // namespace
 
 void cannot_say(const char* launcher, const LaunchPlan& plan, const char* remedy) {
-    throw InputError("--for " + std::string(launcher), fmt::format("has no {}", name_of(plan.plan.strategy)), remedy);
+    throw InputError("--for " + std::string(launcher), fmt::format("has no {}", name_of(plan.plan.strategy)),
+                     remedy);
 }
 
 Launch torchrun_launch(const LaunchPlan& plan) {
-    const std::string where = plan.nodes == 1 ? "--standalone" : fmt::format("--nnodes {} --rdzv-backend c10d --rdzv-endpoint $HEAD:29500", plan.nodes);
+    const std::string where =
+        plan.nodes == 1
+            ? "--standalone"
+            : fmt::format("--nnodes {} --rdzv-backend c10d --rdzv-endpoint $HEAD:29500", plan.nodes);
     Launch launch;
     launch.command = fmt::format("torchrun {} --nproc-per-node {} train.py", where, plan.gpus.size());
-    launch.notes.push_back(fmt::format("torchrun starts the ranks only: train.py sets up {} with micro-batch {}, accumulation {}, sequence {}",
-                                       name_of(plan.plan.strategy), plan.plan.micro_batch, plan.plan.gradient_accumulation, plan.plan.sequence_length));
+    launch.notes.push_back(
+        fmt::format("torchrun starts the ranks only: train.py sets up {} with micro-batch {}, accumulation "
+                    "{}, sequence {}",
+                    name_of(plan.plan.strategy), plan.plan.micro_batch, plan.plan.gradient_accumulation,
+                    plan.plan.sequence_length));
     return launch;
 }
 
@@ -31,11 +40,13 @@ Launch launch_for(const std::string& launcher, const LaunchPlan& plan) {
                     : launcher == "accelerate" ? accelerate_launch(plan)
                     : launcher == "deepspeed"  ? deepspeed_launch(plan)
                     : launcher == "torchtitan" ? torchtitan_launch(plan)
-                    : launcher == "megatron"   ? megatron_launch(plan)
-                                               : throw InputError("--for", fmt::format("unknown launcher \"{}\"", launcher),
-                                                                  "write torchrun, accelerate, deepspeed, torchtitan or megatron");
+                    : launcher == "megatron"
+                        ? megatron_launch(plan)
+                        : throw InputError("--for", fmt::format("unknown launcher \"{}\"", launcher),
+                                           "write torchrun, accelerate, deepspeed, torchtitan or megatron");
     launch.environment = {"CUDA_DEVICE_ORDER=PCI_BUS_ID", visible_devices(plan.gpus)};
-    launch.environment.insert(launch.environment.end(), plan.nccl_environment.begin(), plan.nccl_environment.end());
+    launch.environment.insert(launch.environment.end(), plan.nccl_environment.begin(),
+                              plan.nccl_environment.end());
     return launch;
 }
 

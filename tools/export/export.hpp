@@ -27,8 +27,8 @@ struct LaunchPlan {
     std::string model;
 };
 
-// "torchrun", "accelerate", "deepspeed", "torchtitan", "megatron". Throws InputError for another name, and where that
-// launcher cannot say the plan.
+// "torchrun", "accelerate", "deepspeed", "torchtitan", "megatron". Throws InputError for another name, and
+// where that launcher cannot say the plan.
 Launch launch_for(const std::string& launcher, const LaunchPlan& plan);
 
 // One per launcher; each throws InputError for a strategy it has not.

@@ -25,7 +25,7 @@ void set_gpus(const PlanOptions& options, Inputs& inputs) {
         inputs.placement = fmt::format("GPUs {}, as asked", options.machine.gpu_ids);
     } else {
         const ChosenGpus placement = choose_gpus(question.machine, question.environment,
-                                                   gpus_per_node(options.machine, question.machine));
+                                                 gpus_per_node(options.machine, question.machine));
         question.gpus = placement.gpus;
         inputs.placement = placement.why;
     }
@@ -66,6 +66,7 @@ Inputs inputs_of(const PlanOptions& options) {
         question.global_batch = options.training.global_batch;
     }
     question.profile = profile_of(options.training.profile, question.machine);
+    question.samples = samples_of(options.training.profile);
     if (!options.money.price.empty()) inputs.price = price_of(options.money.price);
     inputs.tokens_total = tokens_of(options.money);
     return inputs;

@@ -6,11 +6,9 @@
 #include <iterator>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
+#include "model/topology/edit.hpp"
 #include "model/topology/fabric.hpp"
 #include "model/topology/import.hpp"
-#include "model/topology/machine_json.hpp"
 #include "model/units/error.hpp"
 #include "tools/inputs/words.hpp"
 
@@ -30,46 +28,12 @@ Machine read_machine(const MachineOptions& options, std::vector<std::string>& wa
     return machine_of(import_machine(text, hints), "standard input", warnings);
 }
 
-// "80 GiB" stays text, 4 and true become JSON values.
-Json value_of(const std::string& text) {
-    const Json parsed = Json::parse(text, nullptr, false);
-    return parsed.is_discarded() ? Json(text) : parsed;
-}
-
-Machine edited(const Machine& machine, const std::vector<std::string>& edits) {
-    Json json = to_json(machine);
-    for (const std::string& edit : edits) {
-        const auto equals = edit.find('=');
-        const std::string pointer = edit.substr(0, equals);
-        try {
-            if (equals == std::string::npos || !pointer.starts_with("/"))
-                throw InputError("--set-machine", fmt::format("\"{}\" is not POINTER=VALUE", edit),
-                                 "write for example /nvlink/0/links=4");
-            json[Json::json_pointer(pointer)] = value_of(edit.substr(equals + 1));
-        } catch (const Json::exception& error) {
-            throw InputError("--set-machine " + pointer, "points to nothing in the machine's JSON",
-                             "see `wirewise topo NAME --format machine`");
-        }
-    }
-    return machine_from_json(json, "--set-machine");
-}
-
-void leave_out(Machine& machine, const std::string& kind) {
-    if (kind == "nvlink") {
-        machine = without_links(without_links(std::move(machine), LinkKind::nvlink), LinkKind::xgmi);
-    } else if (kind == "nic") {
-        machine.nics.clear();
-    } else {
-        throw InputError("--without", fmt::format("\"{}\" cannot be left out", kind), "write nvlink or nic");
-    }
-}
-
 }  // namespace
 
 Machine machine_of(const MachineOptions& options, std::vector<std::string>& warnings) {
     Machine machine = read_machine(options, warnings);
-    if (!options.set_machine.empty()) machine = edited(machine, options.set_machine);
-    for (const std::string& kind : options.without) leave_out(machine, kind);
+    for (const std::string& edit : options.set_machine) machine = set_in_machine(machine, edit);
+    for (const std::string& kind : options.without) machine = machine_without(machine, kind);
     if (options.nodes < 1 || options.nodes > kMostNodes)
         throw InputError("--nodes", fmt::format("{} is not a number of nodes", options.nodes),
                          fmt::format("write 1 to {}", kMostNodes));

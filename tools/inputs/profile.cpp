@@ -2,25 +2,42 @@
 
 #include <filesystem>
 
-#include "model/units/embedded.hpp"
+#include "model/cost/profile_files.hpp"
 #include "model/units/error.hpp"
-#include "tools/inputs/built_in_profiles.hpp"
 #include "tools/inputs/words.hpp"
 
 namespace wirewise {
 
+namespace {
+
+constexpr std::string_view kDataSheet = "data-sheet", kCollectives = "collectives_";
+
+std::string stem(const EmbeddedFile& file) { return std::string(file.name.substr(0, file.name.rfind('.'))); }
+
+}  // namespace
+
 CostProfile profile_of(const std::string& named, const Machine& machine) {
-    if (!named.empty() && std::filesystem::exists(named)) return load_profile(named);
     const GpuModel& gpu = *machine.gpus.front().model;
-    const std::string wanted = named.empty() ? gpu.name : named;
-    std::vector<std::string> names{"data-sheet"};
-    for (const EmbeddedFile& file : built_in_profile_files()) {
-        const std::string name(file.name.substr(0, file.name.rfind('.')));
-        if (name == wanted) return profile_from_text(file.text, "profile " + name);
-        names.push_back(name);
+    if (named.empty()) return profile_for(gpu);
+    if (named == kDataSheet) return profile_from_data_sheet(gpu);
+    if (std::filesystem::exists(named)) return load_profile(named);
+    std::vector<std::string> names{std::string(kDataSheet)};
+    for (const EmbeddedFile& file : profile_files()) {
+        if (file.name.starts_with(kCollectives)) continue;
+        if (stem(file) == named) return profile_for(gpu_model(named));
+        names.push_back(stem(file));
     }
-    if (named.empty() || named == "data-sheet") return profile_from_data_sheet(gpu);
-    throw InputError("--profile", "no profile or file \"" + named + "\"", remedy_from(named, names));
+    throw InputError("--profile", "no file and no shipped profile \"" + named + "\"",
+                     remedy_from(named, names));
+}
+
+CollectiveSamples samples_of(const std::string& named) {
+    CollectiveSamples samples;
+    if (named == kDataSheet) return samples;
+    for (const EmbeddedFile& file : profile_files())
+        if (file.name.starts_with(kCollectives))
+            add_collective_samples(samples, file.text, std::string(file.name));
+    return samples;
 }
 
 }  // namespace wirewise

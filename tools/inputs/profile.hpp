@@ -1,13 +1,19 @@
-// The cost profile of a question: the one named, else the one shipped for the GPU, else its data sheet.
+// What was measured before: the cost profile of a question's GPU, and collectives measured on its very wires.
 #pragma once
 
 #include <string>
 
+#include "model/collectives/samples.hpp"
 #include "model/cost/cost_profile.hpp"
 #include "model/topology/machine.hpp"
 
 namespace wirewise {
 
+// A file, "data-sheet", the name of a shipped profile; empty: the one shipped for the machine's GPU, else its
+// data sheet.
 CostProfile profile_of(const std::string& named, const Machine& machine);
+
+// All measured collectives that are shipped; none with --profile data-sheet.
+CollectiveSamples samples_of(const std::string& named);
 
 }  // namespace wirewise

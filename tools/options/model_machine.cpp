@@ -27,7 +27,7 @@ void MachineOptions::add_to(CLI::App& command, bool choose_gpus) {
         ->group(group)
         ->take_all()
         ->expected(1);
-    command.add_option("--without", without, "leave a kind of link out: nvlink, nic")
+    command.add_option("--without", without, "leave out: nvlink, nvswitch, p2p, nics")
         ->group(group)
         ->delimiter(',')
         ->take_all();

@@ -29,7 +29,7 @@ class Planter {
     void adopt_orphans() {
         for (std::size_t gpu = 0; gpu < machine_.gpus.size(); ++gpu) {
             if (tree_.leaf_of_gpu(static_cast<int>(gpu)) >= 0) continue;
-            if (tree_.roots.empty()) tree_.roots.push_back(add(TreeNode{NodeKind::numa}, -1));
+            if (tree_.roots.empty()) tree_.roots.push_back(add(numa_root(machine_.gpus[gpu].node), -1));
             TreeNode leaf;
             leaf.node = machine_.gpus[gpu].node;
             leaf.gpu = static_cast<int>(gpu);
@@ -45,11 +45,15 @@ class Planter {
         return index;
     }
 
-    int plant_numa(NodeId numa) {
+    static TreeNode numa_root(NodeId node) {
         TreeNode root;
         root.kind = NodeKind::numa;
-        root.node = numa;
-        const int index = add(std::move(root), -1);
+        root.node = node;
+        return root;
+    }
+
+    int plant_numa(NodeId numa) {
+        const int index = add(numa_root(numa), -1);
         for (auto [link, end] = boost::out_edges(numa, graph_); link != end; ++link)
             if (graph_[*link].kind == LinkKind::root) plant_bridge(boost::target(*link, graph_), index);
         return index;

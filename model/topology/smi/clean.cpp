@@ -40,12 +40,16 @@ std::string without_colours(std::string_view line, Repairs& repairs) {
 
 void replace_all(std::string& line, std::string_view from, std::string_view to, std::string_view what,
                  Repairs& repairs) {
-    bool found = false;
-    for (std::size_t at = line.find(from); at != std::string::npos; at = line.find(from, at + to.size())) {
-        line.replace(at, from.size(), to);
-        found = true;
+    if (line.find(from) == std::string::npos) return;
+    if (!what.empty()) repairs.note(std::string(what));
+    std::string out;
+    std::string_view rest = line;
+    for (std::size_t at = rest.find(from); at != std::string_view::npos; at = rest.find(from)) {
+        out.append(rest.substr(0, at)).append(to);
+        rest.remove_prefix(at + from.size());
     }
-    if (found && !what.empty()) repairs.note(std::string(what));
+    out.append(rest);
+    line = std::move(out);
 }
 
 bool names_gpu(std::string_view line) {

@@ -1,0 +1,60 @@
+#include "model/collectives/wiring_shape.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace wirewise {
+namespace {
+
+// A 64-bit mixer: every input bit reaches every output bit.
+std::uint64_t mix(std::uint64_t x) {
+    x ^= x >> 31;
+    x *= 0x9e3779b97f4a7c15ULL;
+    x ^= x >> 29;
+    x *= 0xbf58476d1ce4e5b9ULL;
+    return x ^ (x >> 32);
+}
+
+constexpr int kRounds = 3;
+
+}  // namespace
+
+PairLabels::PairLabels(const Machine& machine) : gpus_(machine.gpus_per_server()) {
+    std::map<std::tuple<PathClass, int, double>, std::uint32_t> numbers;
+    std::map<const GpuModel*, std::uint32_t> kinds;
+    labels_.resize(static_cast<std::size_t>(gpus_ * gpus_));
+    for (int a = 0; a < gpus_; ++a)
+        for (int b = 0; b < gpus_; ++b) {
+            std::uint32_t& label = labels_[static_cast<std::size_t>(a * gpus_ + b)];
+            const MachineGpu &from = machine.gpu(a), &to = machine.gpu(b);
+            if (a == b) {
+                label = kinds.try_emplace(from.model, kinds.size()).first->second;
+                continue;
+            }
+            const std::tuple key{path_class(machine, from.node, to.node), nvlink_count(machine, a, b),
+                                 path_rate(machine, from.node, to.node).value()};
+            label = numbers.try_emplace(key, numbers.size()).first->second;
+        }
+    uniform_ = numbers.size() <= 1 && kinds.size() <= 1;
+}
+
+std::uint64_t shape_of(const PairLabels& labels, const std::vector<int>& gpus) {
+    const std::size_t n = gpus.size();
+    std::vector<std::uint64_t> colour(n), next(n);
+    for (std::size_t i = 0; i < n; ++i) colour[i] = mix(labels.kind(gpus[i]) + 1);
+    for (int round = 0; round < kRounds; ++round) {
+        for (std::size_t i = 0; i < n; ++i) {
+            std::uint64_t sum = 0;  // a sum of mixed terms does not see the order of the neighbours
+            for (std::size_t j = 0; j < n; ++j)
+                if (i != j) sum += mix(colour[j] + 0x51ed27 * (labels.label(gpus[i], gpus[j]) + 1));
+            next[i] = mix(colour[i] ^ sum);
+        }
+        colour.swap(next);
+    }
+    std::uint64_t shape = 0;
+    for (const std::uint64_t one : colour) shape += mix(one);
+    return shape;
+}
+
+}  // namespace wirewise

@@ -1,0 +1,58 @@
+// --plan-out: what is written reads back as the same values; what is wrong is named.
+#include "simulator/planner/plan_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "model/units/error.hpp"
+
+namespace wirewise {
+namespace {
+
+PlanFile example() {
+    PlanFile file{"mistral-7b", {"num_hidden_layers=8"}, "h200-x2", 1, {1, 0}, {"NCCL_NVLS_ENABLE=0"}, {}};
+    file.plan.strategy = Strategy::hsdp;
+    file.plan.mesh = {.replicate = 2, .shard = 4};
+    file.plan.precision.optimizer_state = DType::bf16;
+    file.plan.precision.master_weights = true;
+    file.plan.optimizer = OptimizerKind::adamw_8bit;
+    file.plan.recompute = Recompute::full;
+    file.plan.no_sync = false;
+    file.plan.gradient_accumulation = 7;
+    file.plan.seed = 0xFFFF'FFFF'FFFF'FFFF;
+    return file;
+}
+
+TEST(PlanFile, RoundTrips) { EXPECT_EQ(plan_file_from_json(to_json(example()), "plan.json"), example()); }
+
+TEST(PlanFile, RoundTripsThroughText) {
+    const auto text = to_json(example()).dump(2);
+    EXPECT_EQ(plan_file_from_json(nlohmann::ordered_json::parse(text), "plan.json"), example());
+}
+
+TEST(PlanFile, EveryKeyIsNeeded) {
+    const auto whole = to_json(example());
+    for (const auto& [key, value] : whole.items()) {
+        auto json = whole;
+        json.erase(key);
+        EXPECT_THROW(plan_file_from_json(json, "plan.json"), InputError) << key;
+    }
+}
+
+TEST(PlanFile, WrongValuesAreNamed) {
+    auto json = to_json(example());
+    json["micro_batch"] = 0;
+    try {
+        plan_file_from_json(json, "plan.json");
+        FAIL() << "0 was taken";
+    } catch (const InputError& error) {
+        EXPECT_EQ(error.place(), "plan.json:/micro_batch");
+    }
+    json = to_json(example());
+    json["strategy"] = "zero9";
+    EXPECT_THROW(plan_file_from_json(json, "plan.json"), InputError);
+}
+
+}  // namespace
+}  // namespace wirewise
