@@ -28,7 +28,7 @@ struct HostSamples {
     BytesPerSecond copy_rate;
 };
 
-// Takes about a second for a small model; large kernels run three times.
+// Takes about a second for a small model; for a large one, every distinct kernel runs at least three times.
 HostSamples bench_host(const Transformer& model, const ParallelPlan& plan, const Hyperparameters& numbers);
 
 }  // namespace wirewise

@@ -54,6 +54,8 @@ using Work = std::function<void()>;
 // left of the rank's scratch. Throws InputError for a kernel that only other runtimes have.
 Work bind_kernel(const RankBinding& binding, const Op& op, const Kernel& kernel, std::vector<Values> operands,
                  float* scratch);
+Work bind_pointwise(const RankBinding& binding, const Op& op, const Pointwise& kernel,
+                    const std::vector<Values>& operands);
 
 // One op, ready to run. Empty work: the op orders or describes, and one thread in issue order need not act.
 struct BoundOp {

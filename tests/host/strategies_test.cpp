@@ -143,17 +143,24 @@ TEST(Bf16, RoundsWhereTheGpuRounds) {
         }
 }
 
-TEST(MixedPrecision, CastsWeightsOfAnotherDtype) {
+// Every dtype its own: weights are cast before use, gradients before, between and after their reductions.
+TEST(MixedPrecision, CastsBetweenStorageWireAndCompute) {
+    using enum DType;
     const Reference reference(test::committed("llama_tiny"));
     const Checkpoint weights(reference.folder);
     const Outcome exact = train(reference.model, plan_of({Strategy::single, {}}), reference.numbers, weights);
-    for (const Setting& setting : {Setting{Strategy::ddp, {.replicate = 2}},
-                                   Setting{Strategy::fsdp, {.shard = 2}}, Setting{Strategy::hsdp, {2, 2}}}) {
-        SCOPED_TRACE(name_of(setting.strategy));
-        ParallelPlan plan = plan_of(setting);
-        plan.precision = {.parameter = DType::fp32, .gradient = DType::fp32};  // reduce and compute in bf16
-        expect_close(train(reference.model, plan, reference.numbers, weights), exact, 3e-3, 3e-2, 0.05);
-    }
+    for (const Setting& setting :
+         {Setting{Strategy::ddp, {.replicate = 2}}, Setting{Strategy::zero2, {.shard = 2}},
+          Setting{Strategy::fsdp, {.shard = 2}}, Setting{Strategy::hsdp, {2, 2}}})
+        for (const Precision& precision :
+             {Precision{fp32, fp32, bf16, bf16}, Precision{bf16, bf16, fp32, bf16},
+              Precision{bf16, fp32, fp32, fp32}}) {
+            SCOPED_TRACE(fmt::format("{} reduce {}", name_of(setting.strategy), name_of(precision.reduce)));
+            ParallelPlan plan = plan_of(setting, 3);
+            plan.precision = precision;
+            plan.no_sync = precision.gradient == fp32;
+            expect_close(train(reference.model, plan, reference.numbers, weights), exact, 3e-3, 3e-2, 0.1);
+        }
 }
 
 TEST(SeededWeights, AreTheSameHoweverTheyAreSharded) {
