@@ -96,7 +96,7 @@ TEST(Plan, IsDeterministic) {
 
 TEST(Plan, MoneyFollowsTokens) {
     const Said run = run_binary({"plan", "--model", "mistral-7b", "--machine", "a100-80gb-x4", "--strategy",
-                                "fsdp", "--tokens-total", "1e9", "--price", "2.10 USD/GPU/h"});
+                                 "fsdp", "--tokens-total", "1e9", "--price", "2.10 USD/GPU/h"});
     const Json one = run.json().at("candidates").at(0);
     const double hours = 1e9 / one.at("throughput").at("tokens_per_second").get<double>() / 3600;
     EXPECT_NEAR(one.at("job").at("hours").get<double>(), hours, 1e-9 * hours);
