@@ -9,14 +9,16 @@
 
 #include <CLI/CLI.hpp>
 
+#include "executor/training/run_error.hpp"
 #include "model/units/error.hpp"
 #include "tools/inputs/words.hpp"
+#include "tools/interrupt.hpp"
 
 namespace wirewise {
 
 namespace {
 
-constexpr int kFault = 1, kBadInput = 2;
+constexpr int kFault = 1, kBadInput = 2, kFailedRun = 4, kInterrupted = 130;
 
 std::vector<std::string> option_names(const CLI::App& app) {
     std::vector<std::string> names;
@@ -97,6 +99,10 @@ int CommandLine::run(int argc, const char* const* argv) {
         return complain(kBadInput, explain(error));
     } catch (const InputError& error) {
         return complain(kBadInput, error.what());
+    } catch (const Interrupted&) {
+        return kInterrupted;
+    } catch (const RunError& error) {
+        return complain(kFailedRun, error.what());
     } catch (const OverflowError& error) {
         return complain(
             kBadInput,

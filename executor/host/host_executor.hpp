@@ -2,21 +2,21 @@
 // bind, load weights, then step after step. The oracle of every strategy and of the GPU's kernels.
 #pragma once
 
-#include <functional>
 #include <memory>
 
+#include "executor/host/before_op.hpp"
 #include "executor/training/executor.hpp"
 #include "executor/training/hyperparameters.hpp"
 #include "model/strategy/plan.hpp"
 
 namespace wirewise {
 
-// Called before every op, on the rank's thread. What it throws fails the rank.
-using BeforeOp = std::function<void(int rank, const Op& op)>;
-
 // Lowers, verifies and binds; throws InputError for a model or a plan that is priced but not computed.
 // `model` must outlive the executor.
 std::unique_ptr<Executor> make_host_executor(const Transformer& model, const ParallelPlan& plan,
                                              const Hyperparameters& numbers, BeforeOp before_op = {});
+
+// What a rank needs beside its arena: room for widened operands and attention scores.
+Bytes host_scratch(const StepProgram& program);
 
 }  // namespace wirewise

@@ -1,6 +1,7 @@
 // One rank: its memory, its part of the batch, its ops bound to both, and when each of them ran.
 #pragma once
 
+#include "executor/host/before_op.hpp"
 #include "executor/host/binding.hpp"
 #include "model/program/memory_plan.hpp"
 #include "model/program/timeline.hpp"
@@ -9,8 +10,6 @@ namespace wirewise {
 
 class Rank {
   public:
-    using BeforeOp = std::function<void(int rank, const Op& op)>;
-
     // The program is the last one of the memory plan.
     Rank(const StepProgram& program, const Transformer& model, const ParallelPlan& plan,
          const Hyperparameters& numbers, const host::RopeTable& rope, const MemoryPlan& memory,
@@ -23,6 +22,8 @@ class Rank {
     // Runs every op in issue order. `step` counts from 1.
     void run(std::int64_t step, const BeforeOp& before_op);
 
+    // For benchmarks: every op on its own.
+    const std::vector<BoundOp>& ops() const { return ops_; }
     const RankMemory& memory() const { return memory_; }
     Bytes scratch_bytes() const { return bytes_of(static_cast<std::int64_t>(scratch_.size()), DType::fp32); }
     const Timeline& timeline() const { return timeline_; }

@@ -59,31 +59,45 @@ std::string short_name(const fs::path& file) {
         near.empty() ? std::string("give a config.json or a built-in name (wirewise model --list)")
                      : fmt::format("did you mean {}?", fmt::join(near, ", ")));
 }
-}  // namespace
 
-Transformer load_model(std::string_view name_or_path, const std::vector<std::string>& overrides) {
+struct FoundConfig {
+    json config;
+    std::string place, name;
+    std::vector<std::string> notes;
+};
+
+FoundConfig find_config(std::string_view name_or_path, const std::vector<std::string>& overrides) {
     if (name_or_path.empty())
         throw InputError("--model", "is empty", "give a config.json or a built-in name");
     std::error_code error;
     const fs::path path(name_or_path);
-    json config;
-    std::string place, name;
+    FoundConfig found;
     if (fs::exists(path, error)) {
         const fs::path file = config_file(path);
-        place = file.string();
-        name = short_name(file);
-        config = parse_json(read_file(file), place);
+        found.place = file.string();
+        found.name = short_name(file);
+        found.config = parse_json(read_file(file), found.place);
     } else if (const auto builtin = find_builtin(name_or_path)) {
-        place = name = builtin->name;
-        config = builtin->config;
+        found.place = found.name = builtin->name;
+        found.config = builtin->config;
     } else {
         unknown(name_or_path);
     }
-    const auto notes = apply_overrides(config, overrides, place);
-    Transformer model = read_config(config, place);
-    model.name = name;
-    model.notes.insert(model.notes.end(), notes.begin(), notes.end());
+    found.notes = apply_overrides(found.config, overrides, found.place);
+    return found;
+}
+}  // namespace
+
+Transformer load_model(std::string_view name_or_path, const std::vector<std::string>& overrides) {
+    const FoundConfig found = find_config(name_or_path, overrides);
+    Transformer model = read_config(found.config, found.place);
+    model.name = found.name;
+    model.notes.insert(model.notes.end(), found.notes.begin(), found.notes.end());
     return model;
+}
+
+std::string config_text(std::string_view name_or_path, const std::vector<std::string>& overrides) {
+    return find_config(name_or_path, overrides).config.dump(2) + "\n";
 }
 
 std::vector<BuiltinModel> builtin_models() {

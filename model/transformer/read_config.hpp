@@ -25,6 +25,9 @@ Transformer read_config(const nlohmann::json& config, std::string_view place);
 // nested objects and JSON values ("num_hidden_layers=8", "text_config.hidden_size=64", "rope_scaling=null").
 Transformer load_model(std::string_view name_or_path, const std::vector<std::string>& overrides = {});
 
+// The same config with its overrides applied, as the config.json of a saved model.
+std::string config_text(std::string_view name_or_path, const std::vector<std::string>& overrides = {});
+
 struct BuiltinModel {
     std::string name, repository,
         source;  // "mistral-7b", the Hugging Face repository it describes, where it was read

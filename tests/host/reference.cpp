@@ -49,14 +49,23 @@ std::vector<float> Reference::tensor(const std::string& name) const {
 
 fs::path committed(const std::string& name) { return fs::path(WIREWISE_FIXTURES) / name; }
 
-std::vector<fs::path> reference_folders() {
-    std::vector<fs::path> folders;
+namespace {
+fs::path shared_folder() {
     const char* const shared = std::getenv("WIREWISE_SHARED");
-    const fs::path root =
-        (shared ? fs::path(shared) : fs::path(WIREWISE_SOURCE_FOLDER) / "../shared") / "reference";
+    return (shared ? fs::path(shared) : fs::path(WIREWISE_SOURCE_FOLDER) / "../shared") / "reference";
+}
+}  // namespace
+
+fs::path reference_folder(const std::string& name) {
+    const fs::path complete = shared_folder() / name;
+    return fs::exists(complete) ? complete : committed(name);
+}
+
+std::vector<fs::path> uncommitted_folders() {
+    std::vector<fs::path> folders;
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(root, error)) folders.push_back(entry.path());
-    if (folders.empty()) folders = {committed("llama_tiny"), committed("qwen3_tiny")};
+    for (const auto& entry : fs::directory_iterator(shared_folder(), error))
+        if (!fs::exists(committed(entry.path().filename().string()))) folders.push_back(entry.path());
     std::sort(folders.begin(), folders.end());
     return folders;
 }

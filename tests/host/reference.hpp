@@ -25,9 +25,11 @@ struct Reference {
     std::vector<float> tensor(const std::string& name) const;
 };
 
-// Folders of the models under WIREWISE_SHARED where that is present, else of the committed ones.
-std::vector<std::filesystem::path> reference_folders();
 std::filesystem::path committed(const std::string& name);
+// Of a committed model: the complete one under WIREWISE_SHARED where that is present.
+std::filesystem::path reference_folder(const std::string& name);
+// The models that are under WIREWISE_SHARED alone.
+std::vector<std::filesystem::path> uncommitted_folders();
 
 // An fp32 plan for this many sequences of the reference's length per step.
 ParallelPlan fp32_plan(Strategy strategy, Mesh mesh, std::int64_t sequences, std::int64_t sequence_length,

@@ -7,6 +7,7 @@ void add_commands(CommandLine& line) {
     add_what_if_command(line);
     add_solve_command(line);
     add_check_command(line);
+    add_run_command(line);
     add_export_command(line);
     add_place_command(line);
     add_collective_command(line);

@@ -1,0 +1,124 @@
+// `run --backend host` as users meet it: the command of issue 4, its files, its refusals, Ctrl-C.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/cli/run_binary.hpp"
+
+namespace wirewise {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+const std::string kModel = std::string(WIREWISE_SOURCE_FOLDER) + "/tests/host/fixtures/llama_tiny";
+const std::string kPrecision = " --parameter-dtype fp32 --compute-dtype fp32 --optimizer-state-dtype fp32";
+
+struct Folder {
+    fs::path path;
+    Folder() {
+        std::string name = (fs::temp_directory_path() / "wirewise-run-XXXXXX").string();
+        path = mkdtemp(name.data());
+    }
+    ~Folder() { fs::remove_all(path); }
+    std::string operator/(const char* name) const { return (path / name).string(); }
+};
+
+Json file_json(const std::string& path) {
+    std::ifstream file(path);
+    return Json::parse(file, nullptr, false);
+}
+
+TEST(Run, ComputesTheReferenceStepsAndSaysWhatWasPredicted) {
+    const Folder folder;
+    const Said run = wirewise_run(fmt::format(
+        "run --backend host --checkpoint {0} --tokens {0}/trace.safetensors --strategy fsdp --gpus 4 --steps "
+        "8{1} "
+        "--learning-rate 1e-3 --betas 0.9,0.95 --eps 1e-8 --weight-decay 0.1 --format json --trace {2} "
+        "--save {3} "
+        "--save-gradients {4}",
+        kModel, kPrecision, folder / "trace.json", folder / "saved", folder / "gradients.safetensors"));
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const Json json = run.json(), trace = file_json(kModel + "/trace.json");
+    EXPECT_EQ(json.at("schema"), "wirewise.run/1");
+    ASSERT_EQ(json.at("steps").size(), 8U);
+    for (std::size_t i = 0; i < 8; ++i) {
+        const double loss = trace.at("losses")[i], norm = trace.at("grad_norms")[i];
+        EXPECT_NEAR(json.at("steps")[i].at("loss"), loss, 2e-5 * loss);
+        EXPECT_NEAR(json.at("steps")[i].at("grad_norm"), norm, 1e-4 * norm);
+        EXPECT_GT(json.at("steps")[i].at("seconds"), 0);
+    }
+    for (const char* key :
+         {"step_seconds", "tokens_per_second_per_gpu", "peak_allocated_bytes", "device_used_bytes"}) {
+        EXPECT_GT(json.at("measured").at(key), 0) << key;
+        EXPECT_GT(json.at("predicted").at(key), 0) << key;
+    }
+    EXPECT_EQ(json.at("measured").at("peak_allocated_bytes"),
+              json.at("predicted").at("peak_allocated_bytes"));
+    EXPECT_EQ(fs::file_size(folder / "gradients.safetensors"), fs::file_size(kModel + "/model.safetensors"));
+    EXPECT_EQ(file_json(folder / "saved/config.json").at("model_type"), "llama");
+
+    std::string processes = file_json(folder / "trace.json").dump();
+    EXPECT_NE(processes.find("predicted"), std::string::npos);
+    EXPECT_NE(processes.find("rank 3, measured"), std::string::npos);
+
+    // What was saved is a checkpoint again.
+    const Said again =
+        wirewise_run(fmt::format("run --checkpoint {} --steps 1 --gpus 1{}", folder / "saved", kPrecision));
+    EXPECT_EQ(again.exit_code, 0) << again.err;
+}
+
+TEST(Run, StartsFromASeedAndGeneratedTokens) {
+    const std::string words =
+        "run --model " + kModel + " --steps 2 --sequence-length 16 --strategy hsdp --gpus 4" + kPrecision;
+    const Json first = wirewise_run(words).json(), second = wirewise_run(words).json();
+    EXPECT_EQ(first.at("steps")[1].at("loss"), second.at("steps")[1].at("loss"));
+    EXPECT_NE(wirewise_run(words + " --seed 2").json().at("steps")[1].at("loss"),
+              first.at("steps")[1].at("loss"));
+    EXPECT_EQ(first.at("inputs").at("mesh").at("replicate"), 2);
+}
+
+TEST(Run, BadInputIsRefusedWithExitTwo) {
+    const Folder folder;
+    fs::copy(kModel, folder / "model");
+    fs::permissions(folder / "model/model.safetensors", fs::perms::owner_write, fs::perm_options::add);
+    fs::resize_file(folder / "model/model.safetensors", 500'000);
+    const std::string with_tokens =
+        "run --checkpoint " + kModel + " --tokens " + kModel + "/trace.safetensors";
+    const std::vector<std::pair<std::string, std::string>> cases{
+        {"run --checkpoint " + folder / "model", "it is truncated"},
+        {"run --checkpoint " + kModel + " --set num_hidden_layers=2", "model.layers.2."},
+        {"run --checkpoint " + kModel + " --set intermediate_size=160", "has shape"},
+        {"run --model " + kModel + " --set vocab_size=300 --tokens " + kModel + "/trace.safetensors",
+         "outside the vocabulary"},
+        {with_tokens + " --gpus 3", "do not divide"},
+        {"run", "--model"},
+        {"run --model gpt2", "priced, not computed"},
+        {"run --model " + kModel + " --strategy single --gpus 2", "--strategy"},
+        {"run --model " + kModel + " --betas 0.9", "--betas"},
+        {with_tokens + " --save " + folder / "none/saved", "--save"}};
+    for (const auto& [words, part] : cases) {
+        const Said run = wirewise_run(words);
+        EXPECT_EQ(run.exit_code, 2) << words;
+        EXPECT_NE(run.err.find(part), std::string::npos) << words << "\n" << run.err;
+        EXPECT_TRUE(run.out.empty()) << words;
+    }
+}
+
+TEST(Run, AnInterruptEndsItWith130AndLeavesNothing) {
+    const Folder folder;
+    const std::string words = fmt::format(
+        "run --model {} --steps 100000000 --sequence-length 8 --quiet --save {}", kModel, folder / "saved");
+    // The shell passes the signal on after a second.
+    const std::string command =
+        fmt::format("{} {} & pid=$!; sleep 1; kill -INT $pid; wait $pid", WIREWISE_BINARY, words);
+    const int status = std::system(("bash -c 'set -m; " + command + "'").c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 130);
+    EXPECT_FALSE(fs::exists(folder / "saved"));
+}
+
+}  // namespace
+}  // namespace wirewise

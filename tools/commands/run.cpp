@@ -1,0 +1,53 @@
+#include <unistd.h>
+
+#include <filesystem>
+
+#include <CLI/CLI.hpp>
+
+#include "model/units/error.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/inputs/files.hpp"
+#include "tools/run/run_report.hpp"
+#include "tools/run/training_loop.hpp"
+
+namespace wirewise {
+
+namespace {
+
+// Better now than after a day of training.
+void require_writable(const std::string& path, const char* option) {
+    if (path.empty()) return;
+    const std::filesystem::path parent = std::filesystem::absolute(path).lexically_normal().parent_path();
+    if (::access(parent.c_str(), W_OK) != 0)
+        throw InputError(option, "nothing can be written to " + parent.string(),
+                         "name a folder that may be written");
+}
+
+Report run(const RunOptions& options) {
+    const InterruptWatch interrupt;
+    require_writable(options.save, "--save");
+    require_writable(options.save_gradients, "--save-gradients");
+    require_writable(options.trace, "--trace");
+    const RunInputs inputs = run_inputs_of(options);
+    const auto backend = backend_of(options.backend);
+    const Prediction prediction = backend->predict(inputs);
+    interrupt.check();
+    const auto executor = backend->make(inputs);
+    executor->load(*weights_of(options, inputs, executor->tensors()));
+    const std::vector<StepResult> steps = train(*executor, inputs, options, interrupt);
+    if (!options.trace.empty())
+        write_file(options.trace, run_trace(*executor, inputs.plan.mesh.world(), prediction), "--trace");
+    return run_report(inputs, *backend, *executor, steps, prediction);
+}
+
+}  // namespace
+
+void add_run_command(CommandLine& line) {
+    CLI::App& command =
+        line.add("run", "train for real, exactly as the plan says, and compare with the prediction");
+    auto options = std::make_shared<RunOptions>();
+    options->add_to(command);
+    line.answer(command, options->output, [options] { return run(*options); });
+}
+
+}  // namespace wirewise

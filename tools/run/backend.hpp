@@ -1,0 +1,30 @@
+// Where a run's steps are computed, and what is predicted for it there.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "executor/training/executor.hpp"
+#include "tools/run/run_inputs.hpp"
+
+namespace wirewise {
+
+struct Prediction {
+    StepProgram program;
+    Timeline timeline;  // of one rank's step
+    ExecutorMemory memory;
+    std::string origin;  // of the cost profile, for people
+};
+
+class Backend {
+  public:
+    virtual ~Backend() = default;
+    virtual std::string_view name() const = 0;
+    virtual Prediction predict(const RunInputs& inputs) = 0;
+    virtual std::unique_ptr<Executor> make(const RunInputs& inputs) = 0;
+};
+
+// "cuda", "host", or empty: cuda where this build and machine have it. Throws InputError.
+std::unique_ptr<Backend> backend_of(const std::string& name);
+
+}  // namespace wirewise

@@ -1,0 +1,147 @@
+#include "tools/run/run_inputs.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "executor/training/checkpoint.hpp"
+#include "executor/training/seeded_weights.hpp"
+#include "model/transformer/read_config.hpp"
+#include "model/units/error.hpp"
+#include "simulator/planner/plan_file.hpp"
+#include "tools/inputs/files.hpp"
+#include "tools/inputs/training.hpp"
+#include "tools/inputs/words.hpp"
+
+namespace wirewise {
+
+namespace {
+
+constexpr std::int64_t kDefaultSteps = 10, kMostRanks = 1024;
+
+double finite(double value, double least, const char* option) {
+    if (!std::isfinite(value) || value < least)
+        throw InputError(option, fmt::format("{} is out of range", value),
+                         fmt::format("write {} or more", least));
+    return value;
+}
+
+double beta_of(const std::string& word) try {
+    std::size_t used = 0;
+    const double value = std::stod(word, &used);
+    if (used == word.size() && value >= 0 && value < 1) return value;
+    throw std::invalid_argument(word);
+} catch (const std::logic_error&) {
+    throw InputError("--betas", "\"" + word + "\" is no number from 0 to 1", "write for example 0.9,0.95");
+}
+
+Hyperparameters numbers_of(const RunOptions& options) {
+    const std::vector<std::string> betas = split(options.betas, ',');
+    if (betas.size() != 2) throw InputError("--betas", "needs two numbers", "write for example 0.9,0.95");
+    return {.learning_rate = finite(options.learning_rate, 0, "--learning-rate"),
+            .beta1 = beta_of(betas[0]),
+            .beta2 = beta_of(betas[1]),
+            .epsilon = finite(options.epsilon, 0, "--eps"),
+            .weight_decay = finite(options.weight_decay, 0, "--weight-decay"),
+            .max_gradient_norm = options.training.max_grad_norm};
+}
+
+int ranks_of(const RunOptions& options, bool single) {
+    if (single) return options.machine.gpus == MachineOptions::kAllGpus ? 1 : options.machine.gpus;
+    if (options.machine.gpus == MachineOptions::kAllGpus)
+        return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    if (options.machine.gpus < 1 || options.machine.gpus > kMostRanks)
+        throw InputError("--gpus", fmt::format("{} is no number of ranks", options.machine.gpus),
+                         fmt::format("write 1 to {}", kMostRanks));
+    return options.machine.gpus;
+}
+
+void set_strategy(const RunOptions& options, ParallelPlan& plan) {
+    const std::string& word = options.training.strategy;
+    const bool chosen = word != "all";
+    const auto named = strategy_from(word);
+    if (chosen && !named)
+        throw InputError("--strategy", fmt::format("\"{}\" is not one strategy", word),
+                         "write single, ddp, zero1, zero2, fsdp, fsdp_shard_grad_op or hsdp");
+    const int ranks = ranks_of(options, named == Strategy::single);
+    plan.strategy = named.value_or(ranks == 1 ? Strategy::single : Strategy::fsdp);
+    const int group =
+        options.training.shard_group > 0 ? options.training.shard_group : std::max(1, ranks / 2);
+    plan.mesh = mesh_for(plan.strategy, ranks, group);
+}
+
+// The plan file's model and plan, or those of the options.
+void set_model_and_plan(const RunOptions& options, RunInputs& inputs) {
+    std::string name = options.model.model.empty() ? options.checkpoint : options.model.model;
+    std::vector<std::string> overrides = options.model.set;
+    std::optional<PlanFile> file;
+    if (!options.plan.empty()) {
+        const auto json = nlohmann::ordered_json::parse(text_of_file(options.plan, "--plan"), nullptr, false);
+        file = plan_file_from_json(json, options.plan);
+        if (name.empty()) name = file->model;
+        overrides.insert(overrides.begin(), file->model_overrides.begin(), file->model_overrides.end());
+    }
+    if (name.empty()) throw InputError("--model", "is missing", "write --model, --checkpoint or --plan");
+    inputs.model = load_model(name, overrides);
+    inputs.config = config_text(name, overrides);
+    if (file) {
+        inputs.plan = file->plan;
+        return;
+    }
+    inputs.plan = plan_template(options.training, inputs.model, inputs.warnings);
+    set_strategy(options, inputs.plan);
+}
+
+std::optional<TokenWidth> token_width_of(const std::string& word) {
+    if (word.empty()) return std::nullopt;
+    if (word == "uint16") return TokenWidth::two_bytes;
+    if (word == "uint32") return TokenWidth::four_bytes;
+    throw InputError("--token-width", "\"" + word + "\" is no width", "write uint16 or uint32");
+}
+
+// A token file that fixes the batch fixes sequence length and micro-batch too.
+void fit_plan_to(BatchShape shape, const RunOptions& options, ParallelPlan& plan) {
+    const std::int64_t parts = plan.mesh.world() * plan.gradient_accumulation;
+    if (shape.batch % parts != 0)
+        throw InputError(options.tokens,
+                         fmt::format("its {} sequences a step do not divide by {} ranks x {} accumulation",
+                                     shape.batch, plan.mesh.world(), plan.gradient_accumulation),
+                         "choose other --gpus or --gradient-accumulation");
+    plan.sequence_length = shape.sequence;
+    plan.micro_batch = shape.batch / parts;
+}
+
+void set_tokens(const RunOptions& options, RunInputs& inputs) {
+    ParallelPlan& plan = inputs.plan;
+    inputs.tokens = options.tokens.empty() ? generated_tokens(options.seed, inputs.model.vocabulary)
+                                           : open_tokens(options.tokens, inputs.model.vocabulary,
+                                                         token_width_of(options.token_width));
+    if (const auto shape = inputs.tokens->shape()) fit_plan_to(*shape, options, plan);
+    inputs.batch = {plan.micro_batch * plan.mesh.world() * plan.gradient_accumulation, plan.sequence_length};
+    if (options.steps < 0) throw InputError("--steps", "is negative", "write a number of steps");
+    inputs.steps = options.steps > 0 ? options.steps : inputs.tokens->steps().value_or(kDefaultSteps);
+}
+
+}  // namespace
+
+RunInputs run_inputs_of(const RunOptions& options) {
+    RunInputs inputs;
+    set_model_and_plan(options, inputs);
+    inputs.numbers = numbers_of(options);
+    inputs.plan.seed = options.seed;
+    set_tokens(options, inputs);
+    return inputs;
+}
+
+std::unique_ptr<WeightSource> weights_of(const RunOptions& options, const RunInputs& inputs,
+                                         const std::vector<UnitTensor>& tensors) {
+    if (options.checkpoint.empty()) return std::make_unique<SeededWeights>(options.seed);
+    auto checkpoint = std::make_unique<Checkpoint>(options.checkpoint);
+    checkpoint->check(inputs.model, tensors);
+    return checkpoint;
+}
+
+}  // namespace wirewise
