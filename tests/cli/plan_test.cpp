@@ -81,7 +81,7 @@ TEST_P(AllStrategies, RowsAddUpAndIntervalsContain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Runtimes, AllStrategies, testing::Values("native", "pytorch"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& one) { return std::string(one.param); });
 
 TEST(Plan, NothingFitsIsExitThree) {
     const Said run = wirewise_run("plan --model llama-3.1-70b --machine rtx-4090-8 --strategy ddp");
