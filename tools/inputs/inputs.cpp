@@ -33,10 +33,8 @@ void set_gpus(const PlanOptions& options, Inputs& inputs) {
 }
 
 int shard_group_of(const TrainingOptions& options, const Question& question) {
-    if (options.shard_group < 0)
-        throw InputError("--shard-group", "is negative", "write a divisor of the number of GPUs");
-    return options.shard_group > 0 ? options.shard_group
-                                   : default_shard_group(question.machine, question.gpus);
+    if (options.shard_group != TrainingOptions::kNotSaid) return options.shard_group;
+    return default_shard_group(question.machine, question.gpus);
 }
 
 double tokens_of(const MoneyOptions& options) {
@@ -65,7 +63,7 @@ Inputs inputs_of(const PlanOptions& options) {
     const int ranks = static_cast<int>(question.gpus.size());
     question.shard_group = shard_group_of(options.training, question);
     question.strategies = strategies_of(options.training, question.plan.runtime, ranks, question.shard_group);
-    if (options.training.global_batch != 0) {
+    if (options.training.global_batch != TrainingOptions::kNotSaid) {
         if (options.training.global_batch < 1)
             throw InputError("--global-batch", "is not a batch", "write 1 or more");
         question.global_batch = options.training.global_batch;

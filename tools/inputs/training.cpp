@@ -50,7 +50,7 @@ Recompute recompute_of(const std::string& name, Runtime runtime) {
 
 std::int64_t sequence_of(const TrainingOptions& options, const Transformer& model,
                          std::vector<std::string>& warnings) {
-    if (options.sequence_length == 0)
+    if (options.sequence_length == TrainingOptions::kNotSaid)
         return model.max_position > 0 ? std::min(kDefaultSequence, model.max_position) : kDefaultSequence;
     const std::int64_t length = positive(options.sequence_length, "--sequence-length");
     if (model.max_position == 0 || length <= model.max_position) return length;
@@ -85,7 +85,7 @@ void refuse_unmodelled(const TrainingOptions& options) {
                          "write flash");
     if (!std::isfinite(options.max_grad_norm) || options.max_grad_norm < 0)
         throw InputError("--max-grad-norm", "is not a norm", "write a positive number, or leave it out");
-    if (options.loss_chunk < -1)
+    if (options.loss_chunk < TrainingOptions::kNotSaid)
         throw InputError("--loss-chunk", "is negative", "write a number of tokens, 0 for all at once");
 }
 
