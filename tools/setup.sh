@@ -8,9 +8,9 @@ say() { printf 'wirewise: %s\n' "$*" >&2; }
 
 # has command:NAME | file:PATH
 has() {
-    local what="${1#*:}" folder
+    local what="${1#*:}" include_path="${CPLUS_INCLUDE_PATH:-}" folder
     if [[ $1 == command:* ]]; then command -v "$what" >/dev/null; return; fi
-    for folder in /usr/include /usr/local/include /usr/include/*-linux-gnu ${CPLUS_INCLUDE_PATH//:/ }; do
+    for folder in /usr/include /usr/local/include /usr/include/*-linux-gnu ${include_path//:/ }; do
         [[ -e $folder/$what ]] && return 0
     done
     return 1
@@ -61,6 +61,9 @@ ensure_packages() {
 configure() {
     local log
     log="$build/configure.log"
+    if [[ -e $build/CMakeCache.txt ]] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$build/CMakeCache.txt"; then
+        rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"  # the tree was copied or moved
+    fi
     if ! cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DWIREWISE_BUILD_TESTS="$1" >"$log" 2>&1; then
         cat "$log" >&2
         say "configuring failed; the lines above say why"

@@ -2,20 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
-#include "model/strategy/lower.hpp"
+#include "model/memory/pytorch_memory.hpp"
+#include "model/memory/states.hpp"
 
 namespace wirewise {
 
 namespace {
-
-// The steps at which the peak of a training run can fall: states appear in the first, buckets and optimizer
-// states are complete from the second on.
-constexpr std::array kWalkedPhases{Phase::load, Phase::first_step, Phase::second_step, Phase::steady_step};
-
-MemoryWalk walk_for(Runtime runtime) {
-    return MemoryWalk(runtime == Runtime::native ? make_arena() : make_caching_allocator());
-}
 
 // One communicator per axis that a strategy uses and that has more than one rank.
 RuntimeMemory runtime_memory(const StepProgram& program, const RuntimeCosts& costs, const Wires& wires) {
@@ -74,16 +68,40 @@ void attribute(Estimate& estimate, const StepProgram& program, const Timeline& t
                      [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
 }
 
+// The stale bucket to expect: see likely_stale_bucket.
+ParallelPlan with_likely_bucket(const Transformer& model, ParallelPlan plan, const Wires& wires) {
+    const Bytes parameters = bytes_of(model.parameters(), plan.precision.parameter);
+    const bool broadcasts = plan.strategy == Strategy::zero1 && wires.world;
+    plan.stale_bucket = likely_stale_bucket(
+        states_of(model.parameters(), plan).optimizer,
+        broadcasts ? wires.world->price(CollectiveKind::broadcast, parameters).seconds : Seconds(0));
+    return plan;
+}
+
+std::vector<RacePeak> other_races(const Transformer& model, const ParallelPlan& plan) {
+    std::vector<RacePeak> others;
+    for (const auto state : {StaleBucket::freed_at_rebuild, StaleBucket::freed_at_buffer_broadcast,
+                             StaleBucket::freed_in_backward}) {
+        if (state == plan.stale_bucket) continue;
+        ParallelPlan variant = plan;
+        variant.stale_bucket = state;
+        const WalkedPhases walked = walk_phases(model, variant);
+        others.push_back({walked.peak.allocated, walked.reserved});
+    }
+    return others;
+}
+
 Estimate walked(const Transformer& model, const ParallelPlan& plan, const Site& site, const Wires& wires,
                 StepProgram& steady) {
+    const bool race = has_stale_bucket(plan);
+    const ParallelPlan expected = race ? with_likely_bucket(model, plan, wires) : plan;
+    WalkedPhases phases = walk_phases(model, expected);
+    steady = std::move(phases.steady);
     Estimate estimate;
-    MemoryWalk walk = walk_for(plan.runtime);
-    for (const Phase phase : kWalkedPhases) {
-        steady = lower(model, plan, phase);
-        estimate.phases.push_back({phase, walk.run(steady)});
-        estimate.reserved = std::max(estimate.reserved, estimate.phases.back().peak.reserved);
-    }
-    estimate.peak = walk.peak();
+    estimate.phases = std::move(phases.phases);
+    estimate.peak = phases.peak;
+    estimate.reserved = phases.reserved;
+    if (race) estimate.others = other_races(model, expected);
     estimate.runtime = runtime_memory(steady, site.profile().runtime(name_of(plan.runtime)), wires);
     return estimate;
 }

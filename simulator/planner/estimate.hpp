@@ -9,6 +9,7 @@
 #include "model/strategy/plan.hpp"
 #include "model/transformer/transformer.hpp"
 #include "simulator/planner/site.hpp"
+#include "simulator/planner/walk_phases.hpp"
 
 namespace wirewise {
 
@@ -18,11 +19,6 @@ struct RuntimeMemory {
     Bytes communicators;    // NCCL buffers, all communicators together
     std::string transport;  // of the slowest wire: "p2p", "shm", "net"; empty on one GPU
     Bytes total() const { return context + communicators; }
-};
-
-struct PhasePeak {
-    Phase phase{};
-    MemoryPeak peak;
 };
 
 // One kind of collective on one axis, all its calls of a step together.
@@ -36,10 +32,17 @@ struct CollectiveUse {
     BytesPerSecond busbw;  // of the largest call running alone
 };
 
+// A peak that the same plan has when a race in the runtime goes another way.
+struct RacePeak {
+    Bytes allocated, reserved;
+};
+
 struct Estimate {
     std::vector<PhasePeak> phases;  // in the order they happen
     MemoryPeak peak;                // the highest allocated of all phases
     Bytes reserved;                 // the highest reserved of all phases
+    std::vector<RacePeak>
+        others;  // what else the peak may be, where it is decided by a race (see StaleBucket)
     RuntimeMemory runtime;
     Bytes device_used() const { return reserved + runtime.total(); }
 

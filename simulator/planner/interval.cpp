@@ -47,6 +47,11 @@ double time_half_width(const Estimate& estimate, const CostProfile& profile) {
 
 Intervals intervals_of(const Estimate& estimate, const ParallelPlan&, const CostProfile& profile) {
     const Bytes memory = memory_half_width(estimate, profile);
+    Interval<Bytes> ends{estimate.device_used(), estimate.device_used()};
+    for (const RacePeak& other : estimate.others) {  // a run must survive each
+        ends.lo = std::min(ends.lo, other.reserved + estimate.runtime.total());
+        ends.hi = std::max(ends.hi, other.reserved + estimate.runtime.total());
+    }
     const double time = time_half_width(estimate, profile);
     const std::string kind = profile.measured ? "measured profile" : "data-sheet profile";
     return {

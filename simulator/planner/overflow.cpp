@@ -4,32 +4,14 @@
 
 #include <algorithm>
 
-#include "model/strategy/lower.hpp"
-#include "model/units/text.hpp"
-
 namespace wirewise {
 
-namespace {
-
-std::string describe(const Buffer& buffer) {
-    return fmt::format("{} ({}, {}, {})", to_text(buffer.name), name_of(buffer.role), to_text(buffer.bytes),
-                       name_of(buffer.dtype));
-}
-
-}  // namespace
-
 Overflow overflow_of(const Transformer& model, const ParallelPlan& plan, const PlanCandidate& candidate) {
-    const MemoryPeak& peak = candidate.estimate.peak;
-    const StepProgram program = lower(model, plan, peak.phase);
-    Overflow overflow{"", peak.at, std::max(Bytes(0), candidate.estimate.device_used() - candidate.limit)};
-    if (index_of(peak.op) >= program.ops.size()) return overflow;
-    const Buffer* largest = nullptr;
-    for (const Operand& operand : program.operands_of(program.ops[index_of(peak.op)])) {
-        const Buffer& buffer = program.at(operand.buffer);
-        if (!largest || buffer.bytes > largest->bytes) largest = &buffer;
-    }
-    if (largest) overflow.buffer = describe(*largest);
-    return overflow;
+    const Estimate& estimate = candidate.estimate;
+    const Bytes short_by = std::max(Bytes(0), estimate.device_used() - candidate.limit);
+    const FirstOverflow first = first_overflow(model, plan, candidate.limit - estimate.runtime.total());
+    if (first.at.empty()) return {"fragmentation of the allocator's segments", estimate.peak.at, short_by};
+    return {first.buffer, fmt::format("{}: {}", name_of(first.phase), first.at), short_by};
 }
 
 }  // namespace wirewise

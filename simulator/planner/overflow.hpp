@@ -5,7 +5,7 @@
 
 namespace wirewise {
 
-// The largest buffer that the op at the peak works on, and how far device use exceeds the limit (zero: it may
+// The first buffer that does not fit, and how far the peak exceeds the limit (zero: it may
 // still fit).
 Overflow overflow_of(const Transformer& model, const ParallelPlan& plan, const PlanCandidate& candidate);
 

@@ -116,6 +116,9 @@ std::vector<Remedy> remedies_for(const Question& question, const PlanCandidate& 
         if (a.fits != b.fits) return a.fits < b.fits;
         return a.fits == Fit::no ? a.peak < b.peak : a.step < b.step;
     });
+    if (!remedies.empty() &&
+        remedies.front().fits == Fit::yes)  // where some change suffices, the others only distract
+        std::erase_if(remedies, [](const Remedy& remedy) { return remedy.fits == Fit::no; });
     if (remedies.size() > kMost) remedies.resize(kMost);
     return remedies;
 }

@@ -84,6 +84,18 @@ TEST(BadOption, GpuNotANumber) { expect_refused(wirewise_run(kPlan + "--gpu-ids 
 TEST(BadOption, MoreGpusThanThereAre) { expect_refused(wirewise_run(kPlan + "--gpus 5"), "--gpus"); }
 TEST(BadOption, ZeroGpus) { expect_refused(wirewise_run(kPlan + "--gpus 0"), "--gpus"); }
 TEST(BadOption, MicroBatchZero) { expect_refused(wirewise_run(kPlan + "--micro-batch 0"), "--micro-batch"); }
+TEST(BadOption, SequenceZero) {
+    expect_refused(wirewise_run(kPlan + "--sequence-length 0"), "--sequence-length");
+}
+TEST(BadOption, GlobalBatchZero) {
+    expect_refused(wirewise_run(kPlan + "--global-batch 0"), "--global-batch");
+}
+TEST(BadOption, ShardGroupThatDoesNotDivide) {
+    expect_refused(wirewise_run(kPlan + "--strategy hsdp --shard-group 3"), "--shard-group");
+}
+TEST(BadOption, SeveralNodesWithoutANetwork) {
+    expect_refused(wirewise_run(kPlan + "--nodes 2"), "--fabric");
+}
 TEST(BadOption, MicroBatchNegative) {
     expect_refused(wirewise_run(kPlan + "--micro-batch -3"), "--micro-batch");
 }

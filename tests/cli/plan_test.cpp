@@ -81,7 +81,7 @@ TEST_P(AllStrategies, RowsAddUpAndIntervalsContain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Runtimes, AllStrategies, testing::Values("native", "pytorch"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& one) { return std::string(one.param); });
 
 TEST(Plan, NothingFitsIsExitThree) {
     const Said run = wirewise_run("plan --model llama-3.1-70b --machine rtx-4090-8 --strategy ddp");
@@ -96,7 +96,7 @@ TEST(Plan, IsDeterministic) {
 
 TEST(Plan, MoneyFollowsTokens) {
     const Said run = run_binary({"plan", "--model", "mistral-7b", "--machine", "a100-80gb-x4", "--strategy",
-                                "fsdp", "--tokens-total", "1e9", "--price", "2.10 USD/GPU/h"});
+                                 "fsdp", "--tokens-total", "1e9", "--price", "2.10 USD/GPU/h"});
     const Json one = run.json().at("candidates").at(0);
     const double hours = 1e9 / one.at("throughput").at("tokens_per_second").get<double>() / 3600;
     EXPECT_NEAR(one.at("job").at("hours").get<double>(), hours, 1e-9 * hours);

@@ -1,6 +1,7 @@
 // What the README shows is run and compared, and every path it names is there.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -62,9 +63,29 @@ std::vector<Transcript> transcripts() {
     return found;
 }
 
+// With WIREWISE_UPDATE_README set, the README is rewritten with what the binary says now.
+void update_readme(const std::vector<Transcript>& all) {
+    std::string text;
+    std::size_t next = 0;
+    bool inside = false, command = false;
+    for (const std::string& line : lines_of_readme()) {
+        const bool starts = line.starts_with("$ tools/wirewise ");
+        if (line.starts_with("```")) inside = false;
+        if (!inside || starts || command) text += line + "\n";
+        inside = inside || starts;
+        if ((starts || command) && !line.ends_with("\\")) text += run_binary(all[next++].arguments).out;
+        command = (starts || command) && line.ends_with("\\");
+    }
+    std::ofstream(WIREWISE_SOURCE_FOLDER "/README.md") << text;
+}
+
 TEST(Readme, TranscriptsAreWhatTheBinarySays) {
     const auto all = transcripts();
     ASSERT_FALSE(all.empty());
+    if (std::getenv("WIREWISE_UPDATE_README")) {
+        update_readme(all);
+        GTEST_SKIP() << "README.md was rewritten: read the difference";
+    }
     for (const Transcript& transcript : all) {
         const Said run = run_binary(transcript.arguments);
         EXPECT_EQ(run.out, transcript.output) << run.err;

@@ -48,6 +48,6 @@ function(wirewise_test name)
     target_link_libraries(test_${name} PRIVATE wirewise_settings ${links} ${test_LIBRARIES} GTest::gtest_main)
     target_compile_definitions(test_${name} PRIVATE
         WIREWISE_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}" WIREWISE_FIXTURES="${CMAKE_CURRENT_SOURCE_DIR}/fixtures")
-    gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
+    gtest_discover_tests(test_${name} TEST_PREFIX "${name}." NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
                          PROPERTIES TIMEOUT 300 LABELS "${name};${test_LABELS}")
 endfunction()

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include <CLI/CLI.hpp>
 
 #include "model/transformer/read_config.hpp"
@@ -65,8 +67,9 @@ Report place_report(const Options& options) {
             fmt::format("{} of the {} GPUs of {}", options.count, machine.gpus_per_server(), machine.name),
             fmt::format("write 2 to {}", machine.gpus_per_server()));
     const Bytes bytes = parse_bytes(options.bytes, "--bytes");
-    const auto placements = place(machine, environment, options.count,
-                                  {CollectiveKind::all_reduce, bytes, options.plan.training.shard_group});
+    const auto placements =
+        place(machine, environment, options.count,
+              {CollectiveKind::all_reduce, bytes, std::max(0, options.plan.training.shard_group)});
     std::optional<Steps> steps;
     if (!options.plan.model.model.empty()) steps.emplace(options, placements.front());
     report.document = {{"schema", "wirewise.place/1"},

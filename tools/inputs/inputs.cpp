@@ -32,6 +32,11 @@ void set_gpus(const PlanOptions& options, Inputs& inputs) {
     require_one_gpu_kind(question.machine, question.gpus);
 }
 
+int shard_group_of(const TrainingOptions& options, const Question& question) {
+    if (options.shard_group != TrainingOptions::kNotSaid) return options.shard_group;
+    return default_shard_group(question.machine, question.gpus);
+}
+
 double tokens_of(const MoneyOptions& options) {
     if (!std::isfinite(options.tokens_total) || options.tokens_total < 0)
         throw InputError("--tokens-total", "is not a number of tokens", "write for example 1e9");
@@ -56,11 +61,9 @@ Inputs inputs_of(const PlanOptions& options) {
     question.environment = environment_of(options.machine, inputs.warnings);
     set_gpus(options, inputs);
     const int ranks = static_cast<int>(question.gpus.size());
-    question.strategies = strategies_of(options.training, question.plan.runtime, ranks);
-    question.shard_group = options.training.shard_group > 0
-                               ? options.training.shard_group
-                               : default_shard_group(question.machine, question.gpus);
-    if (options.training.global_batch != 0) {
+    question.shard_group = shard_group_of(options.training, question);
+    question.strategies = strategies_of(options.training, question.plan.runtime, ranks, question.shard_group);
+    if (options.training.global_batch != TrainingOptions::kNotSaid) {
         if (options.training.global_batch < 1)
             throw InputError("--global-batch", "is not a batch", "write 1 or more");
         question.global_batch = options.training.global_batch;

@@ -1,6 +1,7 @@
 #include "tools/inputs/machine.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iostream>
 #include <iterator>
@@ -41,7 +42,8 @@ Machine machine_of(const MachineOptions& options, std::vector<std::string>& warn
     if (options.fabric.empty()) {
         std::vector<std::string> names;
         for (const Fabric& fabric : all_fabrics()) names.push_back(fabric.name);
-        throw InputError("--fabric", "is missing: several nodes need a network", remedy_from("", names));
+        throw InputError("--fabric", "is missing: several nodes need a network",
+                         fmt::format("write one of {}", fmt::join(names, ", ")));
     }
     return join(std::move(machine), options.nodes, fabric_named(options.fabric));
 }

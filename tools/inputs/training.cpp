@@ -50,7 +50,7 @@ Recompute recompute_of(const std::string& name, Runtime runtime) {
 
 std::int64_t sequence_of(const TrainingOptions& options, const Transformer& model,
                          std::vector<std::string>& warnings) {
-    if (options.sequence_length == 0)
+    if (options.sequence_length == TrainingOptions::kNotSaid)
         return model.max_position > 0 ? std::min(kDefaultSequence, model.max_position) : kDefaultSequence;
     const std::int64_t length = positive(options.sequence_length, "--sequence-length");
     if (model.max_position == 0 || length <= model.max_position) return length;
@@ -85,7 +85,7 @@ void refuse_unmodelled(const TrainingOptions& options) {
                          "write flash");
     if (!std::isfinite(options.max_grad_norm) || options.max_grad_norm < 0)
         throw InputError("--max-grad-norm", "is not a norm", "write a positive number, or leave it out");
-    if (options.loss_chunk < -1)
+    if (options.loss_chunk < TrainingOptions::kNotSaid)
         throw InputError("--loss-chunk", "is negative", "write a number of tokens, 0 for all at once");
 }
 
@@ -110,7 +110,12 @@ int fewest_ranks(Strategy strategy) {
     return strategy == Strategy::hsdp ? 4 : 2;
 }
 
-Strategy named_strategy(const std::string& name, Runtime runtime, int ranks) {
+// HSDP differs from FSDP and DDP only with at least two shard groups of at least two GPUs.
+bool groups_well(int ranks, int shard_group) {
+    return shard_group >= 2 && shard_group < ranks && ranks % shard_group == 0;
+}
+
+Strategy named_strategy(const std::string& name, Runtime runtime, int ranks, int shard_group) {
     const auto strategy = strategy_from(name);
     const auto known = strategies_of_runtime(runtime);
     std::vector<std::string> names{"all"};
@@ -126,6 +131,11 @@ Strategy named_strategy(const std::string& name, Runtime runtime, int ranks) {
             "--strategy",
             fmt::format("{} needs at least {} GPUs, {} chosen", name, fewest_ranks(*strategy), ranks),
             "choose more with --gpus or --gpu-ids, or write single");
+    if (*strategy == Strategy::hsdp && !groups_well(ranks, shard_group))
+        throw InputError(
+            "--shard-group",
+            fmt::format("groups of {} do not make two or more groups of {} GPUs", shard_group, ranks),
+            "write a proper divisor of the number of GPUs, from 2 up");
     return *strategy;
 }
 
@@ -137,14 +147,17 @@ Runtime runtime_of(const TrainingOptions& options) {
                      "write native, pytorch or deepspeed");
 }
 
-std::vector<Strategy> strategies_of(const TrainingOptions& options, Runtime runtime, int ranks) {
+std::vector<Strategy> strategies_of(const TrainingOptions& options, Runtime runtime, int ranks,
+                                    int shard_group) {
     std::vector<Strategy> chosen;
     for (const auto& name : split(options.strategy, ',')) {
         if (name == "all") {
             for (const Strategy strategy : strategies_of_runtime(runtime))
-                if (ranks >= fewest_ranks(strategy)) chosen.push_back(strategy);
+                if (ranks >= fewest_ranks(strategy) &&
+                    (strategy != Strategy::hsdp || groups_well(ranks, shard_group)))
+                    chosen.push_back(strategy);
         } else {
-            chosen.push_back(named_strategy(name, runtime, ranks));
+            chosen.push_back(named_strategy(name, runtime, ranks, shard_group));
         }
     }
     std::vector<Strategy> once;

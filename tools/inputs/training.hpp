@@ -15,7 +15,8 @@ ParallelPlan plan_template(const TrainingOptions& options, const Transformer& mo
 
 // The strategies to plan for this many GPUs. "all": those the runtime has that differ on so many GPUs; named
 // ones must exist.
-std::vector<Strategy> strategies_of(const TrainingOptions& options, Runtime runtime, int ranks);
+std::vector<Strategy> strategies_of(const TrainingOptions& options, Runtime runtime, int ranks,
+                                    int shard_group);
 
 Runtime runtime_of(const TrainingOptions& options);
 

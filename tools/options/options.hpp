@@ -35,16 +35,17 @@ struct MachineOptions {
 struct TrainingOptions {
     std::string runtime = "native", strategy = "all";
     bool compile = false;
-    int shard_group = 0;               // 0: the GPUs of one node, or half of them on one node
-    std::int64_t sequence_length = 0;  // 0: 4096 or the model's limit
-    std::int64_t micro_batch = 1, gradient_accumulation = 1, global_batch = 0;
+    static constexpr int kNotSaid = -1;
+    int shard_group = kNotSaid;               // the GPUs of one node, or half of them on one node
+    std::int64_t sequence_length = kNotSaid;  // 4096 or the model's limit
+    std::int64_t micro_batch = 1, gradient_accumulation = 1, global_batch = kNotSaid;
     std::string no_sync = "on";
     std::string parameter_dtype = "bf16", gradient_dtype, reduce_dtype, compute_dtype = "bf16";
     std::string optimizer_state_dtype = "fp32", optimizer = "adamw_fused";
     bool master_weights = false, gradient_as_bucket_view = true;
     std::string offload, recompute, attention = "flash";
     double max_grad_norm = 0;
-    std::int64_t loss_chunk = -1;  // -1: the runtime's own
+    std::int64_t loss_chunk = kNotSaid;  // the runtime's own
     std::string profile;
     void add_to(CLI::App& command);
 };

@@ -14,12 +14,6 @@ Json states_json(const States& states) {
             {"master_parameters", states.master_parameters.count()}};
 }
 
-std::string_view phase_name(Phase phase) {
-    constexpr std::string_view names[] = {"load",        "first_step", "second_step",
-                                          "steady_step", "evaluation", "save"};
-    return names[static_cast<std::size_t>(phase)];
-}
-
 }  // namespace
 
 Json memory_breakdown_json(const Estimate& estimate) {
@@ -43,7 +37,7 @@ namespace {
 Json phases_json(const Estimate& estimate) {
     Json phases = Json::array();
     for (const PhasePeak& phase : estimate.phases)
-        phases.push_back({{"phase", phase_name(phase.phase)},
+        phases.push_back({{"phase", name_of(phase.phase)},
                           {"peak_allocated_bytes", phase.peak.allocated.count()},
                           {"peak_at", phase.peak.at}});
     return phases;
@@ -60,7 +54,7 @@ Json memory_json(const PlanCandidate& candidate) {
         {"peak_allocated_bytes", estimate.peak.allocated.count()},
         {"peak_reserved_bytes", estimate.reserved.count()},
         {"device_used_bytes", estimate.device_used().count()},
-        {"peak_at", std::string(phase_name(estimate.peak.phase)) + ": " + estimate.peak.at},
+        {"peak_at", std::string(name_of(estimate.peak.phase)) + ": " + estimate.peak.at},
         {"states", states_json(candidate.states)},
         {"breakdown", memory_breakdown_json(estimate)},
         {"runtime",
@@ -68,6 +62,11 @@ Json memory_json(const PlanCandidate& candidate) {
           {"communicators_bytes", estimate.runtime.communicators.count()},
           {"transport", estimate.runtime.transport}}},
         {"phases", phases_json(estimate)}};
+    for (const RacePeak& other : estimate.others)
+        memory["alternatives"].push_back(
+            {{"peak_allocated_bytes", other.allocated.count()},
+             {"peak_reserved_bytes", other.reserved.count()},
+             {"peak_bytes", (other.reserved + estimate.runtime.total()).count()}});
     if (candidate.overflow)
         memory["overflow"] = {{"buffer", candidate.overflow->buffer},
                               {"at", candidate.overflow->at},

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "model/units/text.hpp"
 #include "tools/render/money.hpp"
 #include "tools/render/plan_json.hpp"
@@ -46,16 +48,20 @@ Table ranking(const Inputs& inputs, const Answer& answer) {
 
 Table memory_rows(const Answer& answer) {
     Table table{"Memory at the peak, GB per GPU (rows add up to the last)", {"<row"}, {}, -1};
-    std::vector<std::pair<std::string, Json>> columns;
+    std::vector<Json> columns;
     for (const PlanCandidate& candidate : answer.candidates) {
         table.columns.emplace_back(name_of(candidate.plan.strategy));
-        columns.emplace_back("", memory_breakdown_json(candidate.estimate));
+        columns.push_back(memory_breakdown_json(candidate.estimate));
     }
-    for (const auto& [row, first] : columns.front().second.items()) {
+    for (const auto& [row, first] : columns.front().items()) {
         std::vector<std::string> cells{row};
-        for (const auto& [name, breakdown] : columns)
-            cells.push_back(gigabytes(Bytes(breakdown.at(row).get<std::int64_t>())));
-        table.rows.push_back(std::move(cells));
+        std::int64_t most = 0;  // a row that nobody has is left out
+        for (const Json& breakdown : columns) {
+            const auto bytes = breakdown.at(row).get<std::int64_t>();
+            most = std::max(most, bytes);
+            cells.push_back(gigabytes(Bytes(bytes)));
+        }
+        if (most > 0) table.rows.push_back(std::move(cells));
     }
     std::vector<std::string> sums{"device use"}, limits{"of"};
     for (const PlanCandidate& candidate : answer.candidates) {
@@ -102,9 +108,9 @@ Report plan_report(const Inputs& inputs, const Answer& answer) {
     report.tables = {ranking(inputs, answer), memory_rows(answer)};
     for (const PlanCandidate& candidate : answer.candidates) explain(candidate, report.after);
     report.after.push_back(fmt::format(
-        "MFU against the dense {} peak of {}; times from profile {} ({}); x single: against one GPU{}",
+        "MFU against the dense {} peak of {}; times from profile {}{}; x single: against one GPU{}",
         name_of(inputs.question.plan.precision.compute), to_text(answer.candidates.front().throughput.peak),
-        inputs.question.profile.name, inputs.question.profile.measured ? "measured" : "data sheet",
+        inputs.question.profile.name, inputs.question.profile.measured ? " (measured)" : "",
         answer.single.fits == Fit::yes ? "" : ", where it would not fit"));
     for (const DefaultedKey& key : inputs.question.model.defaulted_keys)
         report.after.push_back(

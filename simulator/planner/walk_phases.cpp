@@ -1,0 +1,84 @@
+#include "simulator/planner/walk_phases.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "model/strategy/lower.hpp"
+#include "model/units/text.hpp"
+
+namespace wirewise {
+
+namespace {
+
+// The steps at which the peak of a training run can fall: states appear in the first, buckets and optimizer
+// states are complete from the second on, the caching allocator's segments from the third.
+constexpr std::array kPhases{Phase::load, Phase::first_step, Phase::second_step, Phase::steady_step};
+
+MemoryWalk walk_for(Runtime runtime) {
+    return MemoryWalk(runtime == Runtime::native ? make_arena() : make_caching_allocator());
+}
+
+std::string describe(const Buffer& buffer) {
+    return fmt::format("{} ({}, {}, {})", to_text(buffer.name), name_of(buffer.role), to_text(buffer.bytes),
+                       name_of(buffer.dtype));
+}
+
+// The largest buffer that `op` is the first to name.
+const Buffer* largest_new_buffer(const StepProgram& program, std::size_t op) {
+    std::vector<bool> known(program.buffers.size());
+    for (std::size_t earlier = 0; earlier < op; ++earlier)
+        for (const Operand& operand : program.operands_of(program.ops[earlier]))
+            known[index_of(operand.buffer)] = true;
+    const Buffer* largest = nullptr;
+    for (const Operand& operand : program.operands_of(program.ops[op])) {
+        const Buffer& buffer = program.at(operand.buffer);
+        if (!known[index_of(operand.buffer)] && (!largest || buffer.bytes > largest->bytes))
+            largest = &buffer;
+    }
+    return largest;
+}
+
+}  // namespace
+
+bool has_stale_bucket(const ParallelPlan& plan) {
+    return plan.runtime == Runtime::pytorch &&
+           (plan.strategy == Strategy::ddp || plan.strategy == Strategy::zero1);
+}
+
+bool repeats_previous_phase(const ParallelPlan& plan, Phase phase) {
+    if (phase == Phase::second_step) return plan.runtime == Runtime::native;
+    return phase == Phase::steady_step && plan.runtime != Runtime::deepspeed && !has_stale_bucket(plan);
+}
+
+WalkedPhases walk_phases(const Transformer& model, const ParallelPlan& plan) {
+    WalkedPhases walked;
+    MemoryWalk walk = walk_for(plan.runtime);
+    for (const Phase phase : kPhases) {
+        if (!repeats_previous_phase(plan, phase)) walked.steady = lower(model, plan, phase);
+        walked.steady.phase = phase;
+        walked.phases.push_back({phase, walk.run(walked.steady)});
+        walked.reserved = std::max(walked.reserved, walked.phases.back().peak.reserved);
+    }
+    walked.peak = walk.peak();
+    return walked;
+}
+
+FirstOverflow first_overflow(const Transformer& model, const ParallelPlan& plan, Bytes limit) {
+    MemoryWalk walk = walk_for(plan.runtime);
+    for (const Phase phase : kPhases) {
+        const StepProgram program = lower(model, plan, phase);
+        std::vector<Bytes> allocated;
+        walk.run(program, {.allocated_by_op = &allocated});
+        const auto over =
+            std::find_if(allocated.begin(), allocated.end(), [&](Bytes bytes) { return bytes > limit; });
+        if (over == allocated.end()) continue;
+        const auto op = static_cast<std::size_t>(over - allocated.begin());
+        const Buffer* buffer = largest_new_buffer(program, op);
+        return {phase, buffer ? describe(*buffer) : "", place_of(program.ops[op])};
+    }
+    return {};
+}
+
+}  // namespace wirewise
