@@ -63,7 +63,11 @@ class PointwiseBinder {
     }
 
   private:
-    const AttentionShape& attention_shape() const { return binding_.model.layer(op_.name.layer).attention; }
+    const AttentionShape& attention_shape() const {
+        ensure(op_.name.layer >= 0 && op_.name.layer < binding_.model.layer_count(),
+               "a kernel of attention belongs to a layer");
+        return binding_.model.layer(op_.name.layer).attention;
+    }
     float epsilon() const { return static_cast<float>(binding_.model.norm_epsilon); }
     NormShape norm_shape(const Pointwise& kernel) const {
         return {kernel.rows, kernel.columns, binding_.model.norm != NormKind::rms, epsilon()};

@@ -96,6 +96,7 @@ BufferId BlockEmitter::mlp_forward(Unit unit, Saved& saved, BufferId x, bool dow
 
 BufferId BlockEmitter::forward(std::int32_t layer, BufferId x) {
     const Unit unit{layer};
+    context_.build().at_layer(layer);
     Saved& saved = saved_of(unit);
     saved = {.input = x};
     saved.middle = attention_forward(unit, saved);
@@ -193,6 +194,7 @@ void BlockEmitter::parallel_backward(Unit unit, Saved& saved, BufferId dx) {
 
 void BlockEmitter::backward(std::int32_t layer, BufferId dx) {
     const Unit unit{layer};
+    context_.build().at_layer(layer);
     Saved& saved = saved_of(unit);
     if (context_.plan().recompute == Recompute::full) recompute_all(unit, saved);
     if (layer_of(unit).parallel_block) return parallel_backward(unit, saved, dx);
