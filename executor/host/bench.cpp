@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <numeric>
 
 #include "executor/host/gate.hpp"
 #include "executor/host/rank_set.hpp"
+#include "executor/training/convert.hpp"
 
 namespace wirewise {
 
@@ -18,10 +18,10 @@ using Clock = std::chrono::steady_clock;
 struct Subject {
     std::size_t op = 0;
     int calls = 1;
-    bool collective = false;
+    bool collective = false, gemm = false;
     int repetitions = 2;
-    std::vector<double> by_rank;  // seconds per repetition in the current round
-    std::vector<double> rounds;   // mean over ranks, by round
+    std::vector<Seconds> begin, end;  // by rank, in the current round
+    std::vector<double> rounds;       // seconds per repetition, by round
 };
 
 bool same_work(const Op& a, const Op& b) {
@@ -30,6 +30,11 @@ bool same_work(const Op& a, const Op& b) {
     const auto *call_a = std::get_if<Collective>(&a.payload), *call_b = std::get_if<Collective>(&b.payload);
     return call_a && call_b && call_a->kind == call_b->kind && call_a->axis == call_b->axis &&
            call_a->bytes == call_b->bytes;
+}
+
+bool is_gemm(const StepProgram& program, const Op& op) {
+    const auto* const compute = std::get_if<Compute>(&op.payload);
+    return compute && std::holds_alternative<Gemm>(program.at(compute->kernel));
 }
 
 std::vector<Subject> subjects_of(const StepProgram& program, int ranks) {
@@ -46,21 +51,30 @@ std::vector<Subject> subjects_of(const StepProgram& program, int ranks) {
         else
             subjects.push_back({.op = i,
                                 .collective = std::holds_alternative<Collective>(op.payload),
-                                .by_rank = std::vector<double>(static_cast<std::size_t>(ranks))});
+                                .gemm = is_gemm(program, op),
+                                .begin = std::vector<Seconds>(static_cast<std::size_t>(ranks)),
+                                .end = std::vector<Seconds>(static_cast<std::size_t>(ranks))});
     }
     return subjects;
 }
 
-// With more ranks than cores their turns differ: the mean over ranks is what the machine gave.
-double mean(const std::vector<double>& values) {
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-// Of the rounds: a machine that does something else for a moment disturbs one of them.
+// The lower one of two middle values.
 double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
     std::nth_element(values.begin(), middle, values.end());
     return *middle;
+}
+
+// Of one repetition. Kernels: of a rank in the middle, for with more ranks than cores some are interrupted,
+// which in a step they seldom are. Collectives: from the first rank's begin to the last one's end, for they
+// end together.
+double seconds_of(const Subject& subject) {
+    std::vector<double> own;
+    for (std::size_t rank = 0; rank < subject.begin.size(); ++rank)
+        own.push_back((subject.end[rank] - subject.begin[rank]).value());
+    const Seconds span = *std::max_element(subject.end.begin(), subject.end.end()) -
+                         *std::min_element(subject.begin.begin(), subject.begin.end());
+    return (subject.collective ? span.value() : median(own)) / subject.repetitions;
 }
 
 // Kernel work done before each repetition of a collective: ranks come to it from work, not from each other,
@@ -75,8 +89,11 @@ class Bench {
     explicit Bench(RankSet& ranks) : ranks_(ranks), subjects_(subjects_of(ranks.program(), ranks.size())) {}
 
     const std::vector<Subject>& run() {
-        round();  // warms up, and tells how often is enough
-        choose_repetitions();
+        for (int warm = 0; warm < 2;
+             ++warm) {  // the first round warms up, the second one is long enough to be true
+            round();
+            choose_repetitions();
+        }
         for (Subject& subject : subjects_) subject.rounds.clear();
         const auto start = Clock::now();
         for (int i = 0; i < kRounds && Clock::now() - start < kLongest; ++i) round();
@@ -87,57 +104,89 @@ class Bench {
     static constexpr int kRounds = 7;
     static constexpr std::chrono::seconds kLongest{2};  // after which no round begins
     static constexpr double kTarget = 1e-3;             // seconds per subject and round
+    static constexpr double kCollectiveTarget = 5e-3;   // long enough that starting together no longer counts
 
     void round() {
         Gate together(ranks_.size());
         ranks_.run([&](int rank) {
             for (Subject& subject : subjects_) {
+                fill_operands(ranks_.program().ops[subject.op], rank);
                 together.pass();
-                subject.by_rank[static_cast<std::size_t>(rank)] = time_one(subject, rank);
+                time_one(subject, rank);
             }
         });
-        for (Subject& subject : subjects_) subject.rounds.push_back(mean(subject.by_rank));
+        for (Subject& subject : subjects_) subject.rounds.push_back(seconds_of(subject));
         for (Subject& subject : subjects_)
             if (subject.collective)
                 subject.rounds.back() = std::max(subject.rounds.back() - filler_seconds(), 1e-7);
     }
 
-    double time_one(const Subject& subject, int rank) const {
+    // Ordinary positive numbers: the time of exponentials depends on their arguments, and of all arithmetic
+    // on whether repetition has driven values to zero or beyond all bounds.
+    void fill_operands(const Op& op, int rank) const {
+        for (const Operand& operand : ranks_.program().operands_of(op)) {
+            const Buffer& buffer = ranks_.program().at(operand.buffer);
+            if (!is_floating(buffer.dtype)) continue;
+            std::vector<float> values(static_cast<std::size_t>(buffer.bytes.count() / size_of(buffer.dtype)));
+            for (std::size_t i = 0; i < values.size(); ++i)
+                values[i] = 0.1F + 0.5F * static_cast<float>(i % 64) / 64;
+            narrow(values, buffer.dtype, ranks_.at(rank).memory().at(operand.buffer));
+        }
+    }
+
+    void time_one(Subject& subject, int rank) {
         const std::vector<BoundOp>& ops = ranks_.at(rank).ops();
         const Work& work = ops[subject.op].work;
         const Work& filling = ops[subjects_[filler_.subject].op].work;
         const int fillings = subject.collective ? filler_.repetitions : 0;
-        const auto start = Clock::now();
+        subject.begin[static_cast<std::size_t>(rank)] = now();
         for (int i = 0; i < subject.repetitions; ++i) {
             for (int f = 0; f < fillings; ++f) filling();
             work();
         }
-        const std::chrono::duration<double> elapsed = Clock::now() - start;
-        return elapsed.count() / subject.repetitions;
+        subject.end[static_cast<std::size_t>(rank)] = now();
     }
+
+    Seconds now() const { return Seconds(std::chrono::duration<double>(Clock::now() - epoch_).count()); }
 
     double filler_seconds() const { return filler_.repetitions * subjects_[filler_.subject].rounds.back(); }
 
     void choose_repetitions() {
         double kernel_seconds = 0;
         int collective_calls = 0;
-        const auto step_share = [](const Subject& subject) { return subject.calls * subject.rounds.back(); };
-        for (std::size_t i = 0; i < subjects_.size(); ++i) {
-            collective_calls += subjects_[i].collective ? subjects_[i].calls : 0;
-            if (subjects_[i].collective) continue;
-            kernel_seconds += step_share(subjects_[i]);
-            const Subject& longest = subjects_[filler_.subject];
-            if (longest.collective || step_share(subjects_[i]) > step_share(longest)) filler_.subject = i;
-        }
+        for (const Subject& subject : subjects_)
+            if (subject.collective)
+                collective_calls += subject.calls;
+            else
+                kernel_seconds += step_share(subject);
         const double between = collective_calls > 0 ? kernel_seconds / collective_calls : 0;
-        const double each = subjects_[filler_.subject].rounds.back();
-        filler_.repetitions = static_cast<int>(std::clamp(between / each + 0.5, 1.0, 1000.0));
+        choose_filler(between);
         for (Subject& subject : subjects_) {
+            const double target = subject.collective ? kCollectiveTarget : kTarget;
             const double seconds = subject.rounds.back() + (subject.collective ? between : 0);
-            subject.repetitions = static_cast<int>(std::clamp(kTarget / seconds, 1.0, 200.0));
+            subject.repetitions = static_cast<int>(std::clamp(target / seconds, 1.0, 200.0));
         }
     }
 
+    static double step_share(const Subject& subject) { return subject.calls * subject.rounds.back(); }
+
+    // The matrix product with the largest share of the step among those short enough to fill the time between
+    // two collectives to a few per cent; the shortest one where none is.
+    void choose_filler(double between) {
+        constexpr double kFine = 8;
+        const auto better = [&](const Subject& a, const Subject& b) {
+            const bool a_fits = a.rounds.back() * kFine <= between,
+                       b_fits = b.rounds.back() * kFine <= between;
+            if (!a.gemm || !b.gemm) return a.gemm && !b.gemm;
+            if (a_fits != b_fits) return a_fits;
+            return a_fits ? step_share(a) > step_share(b) : a.rounds.back() < b.rounds.back();
+        };
+        const auto found = std::min_element(subjects_.begin(), subjects_.end(), better);
+        filler_.subject = static_cast<std::size_t>(found - subjects_.begin());
+        filler_.repetitions = static_cast<int>(std::clamp(between / found->rounds.back() + 0.5, 1.0, 1000.0));
+    }
+
+    const Clock::time_point epoch_ = Clock::now();
     RankSet& ranks_;
     std::vector<Subject> subjects_;
     Filler filler_;
@@ -161,6 +210,7 @@ HostSamples bench_host(const Transformer& model, const ParallelPlan& plan, const
     Bench bench(ranks);
     for (const Subject& subject : bench.run()) {
         const Op& op = ranks.program().ops[subject.op];
+        // A machine that does something else for a moment disturbs one round.
         const Seconds seconds(median(subject.rounds));
         if (const auto* compute = std::get_if<Compute>(&op.payload))
             samples.kernels.push_back({ranks.program().at(compute->kernel), subject.calls, seconds});
