@@ -7,7 +7,7 @@ namespace wirewise {
 namespace {
 
 // Of the step: a GPU that waits this much, or a host that is busy this much, makes the step host-bound.
-constexpr double kWaitingGpu = 0.1, kBusyHost = 0.98;
+constexpr double kWaitingGpu = 0.1, kBusyHost = 0.9;
 
 // The time covered by intervals that come in order of their begin.
 class Cover {

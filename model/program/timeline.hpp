@@ -31,7 +31,7 @@ struct TimelineSummary {
     Seconds optimizer;              // the update's kernels
     Seconds idle;                   // no stream ran anything (host launch, waits)
     bool host_bound =
-        false;  // the GPU waited for the host for over a tenth of the step, or the host needs all of it
+        false;  // the GPU waited for the host for over a tenth of the step, or the host needs nine tenths of it
 };
 TimelineSummary summarize(const StepProgram& program, const Timeline& timeline);
 
