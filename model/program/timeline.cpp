@@ -69,6 +69,7 @@ TimelineSummary summarize(const StepProgram& program, const Timeline& timeline) 
             .exposed_communication = to_seconds(all.length() - work.length()),
             .optimizer = to_seconds(update.length()),
             .idle = to_seconds(timeline.end - all.length()),
+            .host_busy = to_seconds(timeline.host_busy),
             .host_bound = to_seconds(starved) > kWaitingGpu * to_seconds(timeline.end) ||
                           to_seconds(timeline.host_busy) > kBusyHost * to_seconds(timeline.end)};
 }

@@ -30,6 +30,7 @@ struct TimelineSummary {
     Seconds exposed_communication;  // communication ran and no compute did
     Seconds optimizer;              // the update's kernels
     Seconds idle;                   // no stream ran anything (host launch, waits)
+    Seconds host_busy;              // what the host needs to issue the step; 0: not known
     bool host_bound =
         false;  // the GPU waited for the host for over a tenth of the step, or the host needs nine tenths of it
 };

@@ -33,10 +33,8 @@ std::string bottleneck_of(const Estimate& estimate) {
     const TimelineSummary& time = estimate.time;
     if (time.host_bound) {
         return fmt::format(
-            "host: the GPU waits for kernel launches {:.0f} % of the step; larger micro-batches or compiled "
-            "layers "
-            "help",
-            percent(time.idle, time.step));
+            "host: it needs {:.0f} % of the step to issue the kernels; larger micro-batches or compiled layers help",
+            percent(time.host_busy, time.step));
     }
     const bool wires =
         !estimate.collectives.empty() && time.exposed_communication > time.compute + time.optimizer;
