@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <iomanip>
 #include <sstream>
 
 namespace wirewise {
@@ -70,7 +71,8 @@ Said run_binary(const std::vector<std::string>& arguments, const std::string& in
 Said wirewise_run(const std::string& words) {
     std::istringstream stream(words);
     std::vector<std::string> arguments;
-    for (std::string word; stream >> word;) arguments.push_back(word);
+    // std::quoted: a word in double quotes may hold spaces, as a path may.
+    for (std::string word; stream >> std::quoted(word);) arguments.push_back(word);
     return run_binary(arguments);
 }
 

@@ -15,6 +15,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 const std::string kModel = std::string(WIREWISE_SOURCE_FOLDER) + "/tests/host/fixtures/llama_tiny";
+const std::string kQuoted = "\"" + kModel + "\"";
 const std::string kPrecision = " --parameter-dtype fp32 --compute-dtype fp32 --optimizer-state-dtype fp32";
 
 struct Folder {
@@ -35,7 +36,8 @@ Json file_json(const std::string& path) {
 TEST(Run, ComputesTheReferenceStepsAndSaysWhatWasPredicted) {
     const Folder folder;
     const Said run = wirewise_run(fmt::format(
-        "run --backend host --checkpoint {0} --tokens {0}/trace.safetensors --strategy fsdp --gpus 4 --steps "
+        "run --backend host --checkpoint \"{0}\" --tokens \"{0}/trace.safetensors\" --strategy fsdp --gpus 4 "
+        "--steps "
         "8{1} "
         "--learning-rate 1e-3 --betas 0.9,0.95 --eps 1e-8 --weight-decay 0.1 --format json --trace {2} "
         "--save {3} "
@@ -73,7 +75,7 @@ TEST(Run, ComputesTheReferenceStepsAndSaysWhatWasPredicted) {
 
 TEST(Run, StartsFromASeedAndGeneratedTokens) {
     const std::string words =
-        "run --model " + kModel + " --steps 2 --sequence-length 16 --strategy hsdp --gpus 4" + kPrecision;
+        "run --model " + kQuoted + " --steps 2 --sequence-length 16 --strategy hsdp --gpus 4" + kPrecision;
     const Json first = wirewise_run(words).json(), second = wirewise_run(words).json();
     EXPECT_EQ(first.at("steps")[1].at("loss"), second.at("steps")[1].at("loss"));
     EXPECT_NE(wirewise_run(words + " --seed 2").json().at("steps")[1].at("loss"),
@@ -87,18 +89,18 @@ TEST(Run, BadInputIsRefusedWithExitTwo) {
     fs::permissions(folder / "model/model.safetensors", fs::perms::owner_write, fs::perm_options::add);
     fs::resize_file(folder / "model/model.safetensors", 500'000);
     const std::string with_tokens =
-        "run --checkpoint " + kModel + " --tokens " + kModel + "/trace.safetensors";
+        "run --checkpoint " + kQuoted + " --tokens \"" + kModel + "/trace.safetensors\"";
     const std::vector<std::pair<std::string, std::string>> cases{
         {"run --checkpoint " + folder / "model", "it is truncated"},
-        {"run --checkpoint " + kModel + " --set num_hidden_layers=2", "model.layers.2."},
-        {"run --checkpoint " + kModel + " --set intermediate_size=160", "has shape"},
-        {"run --model " + kModel + " --set vocab_size=300 --tokens " + kModel + "/trace.safetensors",
+        {"run --checkpoint " + kQuoted + " --set num_hidden_layers=2", "model.layers.2."},
+        {"run --checkpoint " + kQuoted + " --set intermediate_size=160", "has shape"},
+        {"run --model " + kQuoted + " --set vocab_size=300 --tokens \"" + kModel + "/trace.safetensors\"",
          "outside the vocabulary"},
         {with_tokens + " --gpus 3", "do not divide"},
         {"run", "--model"},
         {"run --model gpt2", "priced, not computed"},
-        {"run --model " + kModel + " --strategy single --gpus 2", "--strategy"},
-        {"run --model " + kModel + " --betas 0.9", "--betas"},
+        {"run --model " + kQuoted + " --strategy single --gpus 2", "--strategy"},
+        {"run --model " + kQuoted + " --betas 0.9", "--betas"},
         {with_tokens + " --save " + folder / "none/saved", "--save"}};
     for (const auto& [words, part] : cases) {
         const Said run = wirewise_run(words);
@@ -111,10 +113,10 @@ TEST(Run, BadInputIsRefusedWithExitTwo) {
 TEST(Run, AnInterruptEndsItWith130AndLeavesNothing) {
     const Folder folder;
     const std::string words = fmt::format(
-        "run --model {} --steps 100000000 --sequence-length 8 --quiet --save {}", kModel, folder / "saved");
+        "run --model {} --steps 100000000 --sequence-length 8 --quiet --save {}", kQuoted, folder / "saved");
     // The shell passes the signal on after a second.
     const std::string command =
-        fmt::format("{} {} & pid=$!; sleep 1; kill -INT $pid; wait $pid", WIREWISE_BINARY, words);
+        fmt::format("\"{}\" {} & pid=$!; sleep 1; kill -INT $pid; wait $pid", WIREWISE_BINARY, words);
     const int status = std::system(("bash -c 'set -m; " + command + "'").c_str());
     EXPECT_EQ(WEXITSTATUS(status), 130);
     EXPECT_FALSE(fs::exists(folder / "saved"));
