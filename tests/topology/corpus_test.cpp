@@ -156,7 +156,7 @@ TEST(Corpus, XmlFilesGiveTheirVerdictAndDevices) {
         const Json& by_class = expected.at("pci_gpu_class_without_gpu_tag");
         ASSERT_EQ(result.facts.gpus.size(), tagged.size() + by_class.size());
         for (std::size_t i = 0; i < tagged.size(); ++i)
-            EXPECT_EQ(result.facts.gpus[i].busid, tagged[i].at("busid"));
+            EXPECT_EQ(result.facts.gpus[i].busid, tagged[i].at("busid").get<std::string>());
         if (!tagged.empty()) {
             std::set<std::set<std::string>> islands;
             for (const Json& island : expected.at("nvlink_islands"))

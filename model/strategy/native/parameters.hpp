@@ -9,8 +9,7 @@ namespace wirewise {
 class NativeParameters final : public ParameterPolicy {
   public:
     explicit NativeParameters(NativeContext& context)
-        : context_(context),
-          weights_(context),
+        : weights_(context),
           gradients_(context),
           optimizer_(context, weights_, gradients_) {}
 
@@ -29,7 +28,6 @@ class NativeParameters final : public ParameterPolicy {
     BufferId loss() const { return optimizer_.loss(); }
 
   private:
-    NativeContext& context_;
     Weights weights_;
     Gradients gradients_;
     Optimizer optimizer_;

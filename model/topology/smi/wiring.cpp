@@ -31,7 +31,6 @@ class Wiring {
   public:
     Wiring(const Matrix& matrix, const ImportHints& hints, std::vector<std::string>& warnings)
         : matrix_(matrix),
-          hints_(hints),
           warnings_(warnings),
           builder_(hints.name),
           numas_(matrix.devices.size()),
@@ -200,7 +199,6 @@ class Wiring {
     }
 
     const Matrix& matrix_;
-    const ImportHints& hints_;
     std::vector<std::string>& warnings_;
     MachineBuilder builder_;
     DisjointSets numas_, bridges_, switches_, leaves_;
