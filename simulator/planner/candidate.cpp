@@ -73,7 +73,7 @@ PlanCandidate judge(const Question& question, const ParallelPlan& plan, const Si
     candidate.estimate = estimate(question.model, plan, site);
     candidate.states = states_of(question.model.parameters(), plan);
     candidate.limit = site.memory_limit();
-    candidate.intervals = intervals_of(candidate.estimate, plan, question.profile);
+    candidate.intervals = intervals_of(candidate.estimate, question.profile);
     const Bytes used = candidate.estimate.device_used();
     candidate.fits = fit_of(candidate.limit, used, candidate.intervals.memory);
     candidate.oom_probability = chance_above(candidate.limit, used, candidate.intervals.memory);

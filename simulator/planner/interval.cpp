@@ -45,7 +45,7 @@ double time_half_width(const Estimate& estimate, const CostProfile& profile) {
 
 }  // namespace
 
-Intervals intervals_of(const Estimate& estimate, const ParallelPlan&, const CostProfile& profile) {
+Intervals intervals_of(const Estimate& estimate, const CostProfile& profile) {
     const Bytes memory = memory_half_width(estimate, profile);
     Interval<Bytes> ends{estimate.device_used(), estimate.device_used()};
     for (const RacePeak& other : estimate.others) {  // a run must survive each
@@ -55,19 +55,24 @@ Intervals intervals_of(const Estimate& estimate, const ParallelPlan&, const Cost
     const double time = time_half_width(estimate, profile);
     const std::string kind = profile.measured ? "measured profile" : "data-sheet profile";
     return {
-        {std::max(Bytes(0), estimate.device_used() - memory), estimate.device_used() + memory},
+        {std::max(Bytes(0), ends.lo - memory), ends.hi + memory},
         {estimate.time.step * std::max(0.0, 1 - time), estimate.time.step * (1 + time)},
         fmt::format(
-            "provisional, {}: allocated {:.0f} %, fragmentation {:.0f} %, outside the allocator {:.0f} %",
+            "provisional, {}: allocated {:.0f} %, fragmentation {:.0f} %, outside the allocator {:.0f} %{}",
             kind, 100 * kWidths.allocated, 100 * kWidths.fragmentation,
-            100 * (profile.measured ? kWidths.runtime_measured : kWidths.runtime_other)),
+            100 * (profile.measured ? kWidths.runtime_measured : kWidths.runtime_other),
+            estimate.others.empty() ? "" : "; around every outcome of the race for DDP's first bucket"),
         fmt::format("provisional, {}: kernels {:.0f} %, exposed communication {:.0f} % of it{}", kind,
                     100 * (profile.measured ? kWidths.time_measured : kWidths.time_other),
-                    100 * kWidths.unmeasured_wire, estimate.time.host_bound ? ", host-bound step 20 %" : "")};
+                    100 * kWidths.unmeasured_wire,
+                    estimate.time.host_bound
+                        ? fmt::format(", host-bound step {:.0f} %", 100 * kWidths.host_bound)
+                        : "")};
 }
 
 double chance_above(Bytes limit, Bytes expected, const Interval<Bytes>& interval) {
-    const double sigma = static_cast<double>((interval.hi - interval.lo).count()) / 2 / kSigmas90;
+    const Bytes arm = limit < expected ? expected - interval.lo : interval.hi - expected;
+    const double sigma = static_cast<double>(arm.count()) / kSigmas90;
     const double margin = static_cast<double>((limit - expected).count());
     if (sigma <= 0) return margin < 0 ? 1 : 0;
     return 0.5 * std::erfc(margin / sigma / std::sqrt(2.0));

@@ -16,14 +16,15 @@ struct Interval {
 };
 
 struct Intervals {
-    Interval<Bytes> memory;  // of device use
+    Interval<Bytes> memory;  // of device use, whichever way a race in the runtime goes (Estimate::others)
     Interval<Seconds> step;
     std::string memory_origin, step_origin;  // why they are this wide
 };
 
-Intervals intervals_of(const Estimate& estimate, const ParallelPlan& plan, const CostProfile& profile);
+Intervals intervals_of(const Estimate& estimate, const CostProfile& profile);
 
-// Chance that device use exceeds the limit, for a normal error whose 90 % interval is the given one.
+// Chance that device use exceeds the limit, for a normal error whose 90 % interval is the given one; where the
+// interval is lopsided, the arm on the limit's side gives the width.
 double chance_above(Bytes limit, Bytes expected, const Interval<Bytes>& interval);
 
 }  // namespace wirewise

@@ -57,12 +57,18 @@ void smaller_states(std::vector<Change>& changes, const ParallelPlan& plan) {
         });
 }
 
+int shards_how_much(Strategy strategy) {
+    const Sharding sharding = sharding_of(strategy);
+    return sharding.optimizer + sharding.gradients + sharding.parameters + sharding.reshard_after_forward;
+}
+
+// Strategies that shard more of the states; FSDP over all ranks for HSDP.
 void more_sharding(std::vector<Change>& changes, const Question& question, const ParallelPlan& plan) {
     const int ranks = plan.mesh.world();
     if (ranks < 2) return;
     for (const Strategy strategy : {Strategy::zero1, Strategy::zero2, Strategy::fsdp}) {
-        if (strategy == plan.strategy || (plan.strategy != Strategy::ddp && strategy != Strategy::fsdp))
-            continue;
+        const bool wider = plan.strategy == Strategy::hsdp && strategy == Strategy::fsdp;
+        if (!wider && shards_how_much(strategy) <= shards_how_much(plan.strategy)) continue;
         if (strategy == Strategy::zero2 && plan.runtime == Runtime::pytorch) continue;
         add(changes, plan, fmt::format("--strategy {}", name_of(strategy)), [&](ParallelPlan& to) {
             to.strategy = strategy, to.mesh = mesh_for(strategy, ranks, question.shard_group);
@@ -92,7 +98,7 @@ void more_gpus(std::vector<Change>& changes, const Question& question, const Pla
 std::optional<Remedy> tried(const Question& question, const Change& change, const Site& site) try {
     const Site other = site_of(question, change.gpus.empty() ? site.gpus() : change.gpus);
     const Estimate result = estimate(question.model, change.plan, change.gpus.empty() ? site : other);
-    const Intervals intervals = intervals_of(result, change.plan, question.profile);
+    const Intervals intervals = intervals_of(result, question.profile);
     return Remedy{change.option, result.device_used(), result.time.step,
                   fit_of(site.memory_limit(), result.device_used(), intervals.memory)};
 } catch (const InputError&) {  // this runtime has no such option: no remedy

@@ -30,9 +30,8 @@ class Search {
     }
 
     bool fits(std::int64_t units) const {
-        const ParallelPlan plan = plan_at(units);
-        const Estimate estimate = estimate_memory(question_.model, plan, site_);
-        return intervals_of(estimate, plan, question_.profile).memory.hi <= site_.memory_limit();
+        const Estimate estimate = estimate_memory(question_.model, plan_at(units), site_);
+        return intervals_of(estimate, question_.profile).memory.hi <= site_.memory_limit();
     }
 
     PlanCandidate judged(std::int64_t units) const { return judge(question_, plan_at(units), site_); }
