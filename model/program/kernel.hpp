@@ -94,7 +94,8 @@ struct Pointwise {
 
 enum class OptimizerKind : std::uint8_t { adamw_fused, adamw_foreach, adamw_8bit, sgd };
 
-// One update of `count` parameters. Reads gradient[, clip factor]; updates parameter, m, v[, master].
+// One update of `count` parameters. Reads gradient[, clip factor]; updates parameter[, m, v][, master]: SGD, which has
+// no momentum, keeps no moments.
 struct OptimizerUpdate {
     OptimizerKind kind = OptimizerKind::adamw_fused;
     std::int64_t count = 0;

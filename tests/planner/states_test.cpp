@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "model/strategy/lower.hpp"
+#include "model/transformer/read_config.hpp"
+
 namespace wirewise {
 namespace {
 
@@ -47,6 +50,32 @@ TEST(States, ASharePaddedUpIsNeverTooSmall) {
     ParallelPlan one = plan(Strategy::fsdp, DType::bf16);
     one.mesh = {.shard = 3};
     EXPECT_EQ(states_of(10, one).parameters, Bytes(8));  // ceil(10 / 3) bf16 values
+}
+
+// What a plan's program really keeps as optimizer state.
+Bytes kept_as_state(const Transformer& model, const ParallelPlan& plan) {
+    Bytes sum;
+    for (const Buffer& buffer : lower(model, plan, Phase::first_step).buffers)
+        if (buffer.role == Role::optimizer && buffer.lifetime == Lifetime::persistent) sum += buffer.bytes;
+    return sum;
+}
+
+// Up to padding, block scales and PyTorch's step counters.
+TEST(States, EveryOptimizerKeepsWhatTheClosedFormSays) {
+    const Transformer model = load_model("mistral-7b", {"num_hidden_layers=2"});
+    for (const Runtime runtime : {Runtime::native, Runtime::pytorch})
+        for (const Strategy strategy : {Strategy::ddp, Strategy::fsdp})
+            for (const OptimizerKind kind : {OptimizerKind::adamw_fused, OptimizerKind::adamw_foreach,
+                                             OptimizerKind::adamw_8bit, OptimizerKind::sgd}) {
+                ParallelPlan one = plan(strategy, DType::bf16);
+                one.runtime = runtime;
+                one.optimizer = kind;
+                const Bytes said = states_of(model.parameters(), one).optimizer;
+                const Bytes kept = kept_as_state(model, one);
+                EXPECT_GE(kept, said) << name_of(runtime) << ' ' << name_of(strategy) << ' ' << name_of(kind);
+                EXPECT_LE(kept, said + said / 1000)
+                    << name_of(runtime) << ' ' << name_of(strategy) << ' ' << name_of(kind);
+            }
 }
 
 }  // namespace

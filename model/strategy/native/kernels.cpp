@@ -1,5 +1,7 @@
 #include "model/strategy/native/kernels.hpp"
 
+#include "model/strategy/moments.hpp"
+
 namespace wirewise {
 
 namespace {
@@ -137,18 +139,18 @@ Kernel elementwise_kernel(PointwiseKind kind, std::int64_t elements, int operand
                      .type = type};
 }
 
-// Reads the gradient; reads and writes parameter, both moments and the master copy.
+// Reads the gradient; reads and writes parameter, moments and the master copy (from which the parameter is then
+// only written).
 Kernel optimizer_kernel(OptimizerKind kind, std::int64_t count, DType parameter, DType gradient, DType state,
                         bool master) {
-    const int moments = kind == OptimizerKind::sgd ? 1 : 2;
     Bytes traffic = bytes_of(count, gradient) + bytes_of(count, parameter) * (master ? 1 : 2) +
-                    bytes_of(count, state) * 2 * moments;
+                    moment_bytes(count, kind, state) * 2 * moment_count(kind);
     if (master) traffic += bytes_of(count, DType::fp32) * 2;
     return OptimizerUpdate{.kind = kind,
                            .count = count,
                            .parameter = parameter,
                            .gradient = gradient,
-                           .state = state,
+                           .state = moment_type(kind, state),
                            .master = master,
                            .traffic = traffic};
 }

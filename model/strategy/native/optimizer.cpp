@@ -1,5 +1,6 @@
 #include "model/strategy/native/optimizer.hpp"
 
+#include "model/strategy/moments.hpp"
 #include "model/strategy/native/buffer_names.hpp"
 #include "model/strategy/native/kernels.hpp"
 
@@ -14,18 +15,21 @@ void Optimizer::declare() {
     ProgramBuilder& build = context_.build();
     const StreamId home = context_.streams.compute;
     const Precision& precision = context_.plan().precision;
+    const OptimizerKind kind = context_.plan().optimizer;
     for (const Unit unit : context_.units()) {
         build.at_layer(unit.layer);
         const std::int64_t elements = gradients_.reduced_elements(unit);
-        const auto state = [&](std::string_view name, DType type, Role role) {
-            return build.persistent(name, bytes_of(elements, type), type, role, home);
+        const auto moment = [&](std::string_view name) {
+            return build.persistent(name, moment_bytes(elements, kind, precision.optimizer_state),
+                                    moment_type(kind, precision.optimizer_state), Role::optimizer, home);
         };
-        States states{.first =
-                          state(native_buffer::first_moment, precision.optimizer_state, Role::optimizer)};
-        if (context_.plan().optimizer != OptimizerKind::sgd)
-            states.second = state(native_buffer::second_moment, precision.optimizer_state, Role::optimizer);
+        States states;
+        if (keeps_moments())
+            states.first = moment(native_buffer::first_moment),
+            states.second = moment(native_buffer::second_moment);
         if (precision.master_weights)
-            states.master = state(native_buffer::master, DType::fp32, Role::master_parameter);
+            states.master = build.persistent(native_buffer::master, bytes_of(elements, DType::fp32),
+                                             DType::fp32, Role::master_parameter, home);
         states_.push_back(states);
     }
     build.at_layer(-1);
@@ -36,6 +40,8 @@ void Optimizer::declare() {
     squared_norm_ = scalar(native_buffer::squared_norm);
     if (context_.plan().clip_gradients) clip_factor_ = scalar("clip factor");
 }
+
+bool Optimizer::keeps_moments() const { return moment_count(context_.plan().optimizer) > 0; }
 
 std::vector<Unit> Optimizer::in_order_of_arrival() const {
     std::vector<Unit> order;
@@ -88,9 +94,9 @@ void Optimizer::update(Unit unit) {
     build.at_layer(unit.layer);
     const Precision& precision = context_.plan().precision;
     const States& states = states_[static_cast<std::size_t>(unit.layer + 1)];
-    std::vector<Operand> operands{gradients_.reduced(unit), parameters_to_update(unit),
-                                  build.update(states.first)};
-    if (context_.plan().optimizer != OptimizerKind::sgd) operands.push_back(build.update(states.second));
+    std::vector<Operand> operands{gradients_.reduced(unit), parameters_to_update(unit)};
+    if (keeps_moments())
+        operands.insert(operands.end(), {build.update(states.first), build.update(states.second)});
     if (precision.master_weights) operands.push_back(build.update(states.master));
     if (context_.plan().clip_gradients) operands.push_back(build.read(clip_factor_));
     build.compute(

@@ -20,6 +20,7 @@ class Optimizer {
         BufferId first{}, second{}, master{};
     };
     void declare();
+    bool keeps_moments() const;
     std::vector<Unit> in_order_of_arrival() const;
     void add_squared_norm(Unit unit);
     void reduce_scalars();

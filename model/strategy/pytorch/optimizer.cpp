@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/strategy/moments.hpp"
 #include "model/strategy/pytorch/multi_tensor.hpp"
 #include "model/strategy/pytorch/traffic.hpp"
 
@@ -25,18 +26,20 @@ PytorchOptimizer::PytorchOptimizer(PytorchContext& context, std::vector<Item> it
     : context_(context),
       items_(std::move(items)),
       parameter_type_(context.plan().precision.parameter),
-      state_type_(context.plan().precision.optimizer_state) {
+      state_type_(moment_type(context.plan().optimizer, context.plan().precision.optimizer_state)) {
     ProgramBuilder& build = context_.build();
     for (const Item& item : items_) {
         counts_.push_back(item.count);
         if (!adaptive()) continue;
-        const Bytes bytes = bytes_of(item.count, state_type_);
+        const Bytes bytes = moment_bytes(item.count, context.plan().optimizer, state_type_);
         states_.push_back(
             {build.persistent("step", Bytes(4), DType::fp32, Role::optimizer, context.compute),
              build.persistent("exp_avg", bytes, state_type_, Role::optimizer, context.compute),
              build.persistent("exp_avg_sq", bytes, state_type_, Role::optimizer, context.compute)});
     }
 }
+
+bool PytorchOptimizer::adaptive() const { return moment_count(context_.plan().optimizer) > 0; }
 
 void PytorchOptimizer::create_states() {
     const auto fill = [&](BufferId buffer) {
@@ -98,7 +101,7 @@ void PytorchOptimizer::fused(const std::vector<Operand>& gradients) {
         update.parameter = update.gradient = parameter_type_;
         update.state = state_type_;
         update.traffic = bytes_of(3 * update.count, parameter_type_);
-        if (adaptive()) update.traffic += bytes_of(4 * update.count, state_type_);
+        update.traffic += moment_bytes(update.count, update.kind, state_type_) * 2 * moment_count(update.kind);
         std::vector<Operand> operands;
         for (const TensorPart& part : launch) {
             const Operand& whole = gradients[part.tensor];
@@ -112,7 +115,7 @@ void PytorchOptimizer::fused(const std::vector<Operand>& gradients) {
             operands.push_back(part_of(state.second, state_type_, part, Access::update));
             if (part.offset == 0) operands.push_back(context_.build().read(state.step));
         }
-        context_.build().compute(context_.compute, "AdamW", update, operands);
+        context_.build().compute(context_.compute, adaptive() ? "AdamW" : "SGD", update, operands);
     });
 }
 

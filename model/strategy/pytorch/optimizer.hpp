@@ -28,7 +28,7 @@ class PytorchOptimizer {
     void multi_tensor(const std::vector<Operand>& gradients);
     void multi_tensor_passes(const std::vector<Operand>& gradients, const std::vector<BufferId>& roots);
     void multi_tensor_update(const std::vector<Operand>& gradients, const std::vector<BufferId>& roots);
-    bool adaptive() const { return context_.plan().optimizer != OptimizerKind::sgd; }
+    bool adaptive() const;  // keeps moments
 
     PytorchContext& context_;
     std::vector<Item> items_;
