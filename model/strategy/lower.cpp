@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "model/strategy/native/lower_native.hpp"
 #include "model/strategy/pytorch/lower_pytorch.hpp"
 #include "model/units/error.hpp"
@@ -9,6 +11,11 @@
 namespace wirewise {
 
 StepProgram lower(const Transformer& model, const ParallelPlan& plan, Phase phase) {
+    constexpr auto kMostMicroBatches = std::numeric_limits<decltype(Op::micro_batch)>::max();
+    if (plan.gradient_accumulation > kMostMicroBatches)
+        throw InputError("--gradient-accumulation",
+                         fmt::format("{} micro-batches are too many for one step", plan.gradient_accumulation),
+                         fmt::format("write at most {}, or a smaller --global-batch", kMostMicroBatches));
     switch (plan.runtime) {
         case Runtime::native:
             return lower_native(model, plan, phase);

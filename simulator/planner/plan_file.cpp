@@ -12,6 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 constexpr const char* kSchema = "wirewise.plan_file/1";
+constexpr std::int64_t kMostOfAnything = 1'000'000'000, kMostRanks = 1 << 20;
 
 // Reads keys of one object, naming place and key when one is missing or of another type.
 class Reader {
@@ -46,11 +47,11 @@ class Reader {
         return *value;
     }
 
-    std::int64_t count(const char* key, std::int64_t least) const {
+    std::int64_t count(const char* key, std::int64_t least, std::int64_t most = kMostOfAnything) const {
         const auto value = get<std::int64_t>(key);
-        if (value < least)
-            throw InputError(place_ + "/" + key, fmt::format("{} is too small", value),
-                             fmt::format("write {} or more", least));
+        if (value < least || value > most)
+            throw InputError(place_ + "/" + key, fmt::format("{} is out of range", value),
+                             fmt::format("write {} to {}", least, most));
         return value;
     }
 
@@ -80,10 +81,22 @@ Json precision_json(const Precision& precision) {
             {"master_weights", precision.master_weights}};
 }
 
-Mesh read_mesh(const Reader& from) {
-    const auto axis = [&](const char* key) { return static_cast<int>(from.count(key, 1)); };
-    return {axis("replicate"), axis("shard"),   axis("tensor"),
-            axis("pipeline"),  axis("context"), axis("expert")};
+// The axes that are reserved must be 1, and the others those that the strategy makes of so many ranks.
+Mesh read_mesh(const Reader& from, Strategy strategy, const std::string& place) {
+    const auto axis = [&](const char* key, std::int64_t most) {
+        return static_cast<int>(from.count(key, 1, most));
+    };
+    Mesh mesh{.replicate = axis("replicate", kMostRanks), .shard = axis("shard", kMostRanks)};
+    mesh.tensor = axis("tensor", 1), mesh.pipeline = axis("pipeline", 1);
+    mesh.context = axis("context", 1), mesh.expert = axis("expert", 1);
+    const std::int64_t ranks = std::int64_t{mesh.replicate} * mesh.shard;
+    const bool fits = ranks <= kMostRanks && (strategy != Strategy::single || ranks == 1) &&
+                      mesh == mesh_for(strategy, static_cast<int>(ranks), mesh.shard);
+    if (!fits)
+        throw InputError(
+            place, fmt::format("{} x {} is no mesh of {}", mesh.replicate, mesh.shard, name_of(strategy)),
+            "write it with wirewise plan --plan-out");
+    return mesh;
 }
 
 Precision read_precision(const Reader& from) {
@@ -96,7 +109,7 @@ ParallelPlan read_plan(const Reader& from, const std::string& place) {
     ParallelPlan plan;
     plan.strategy = from.word("strategy", strategy_from);
     plan.runtime = from.word("runtime", runtime_from);
-    plan.mesh = read_mesh(Reader(from.at("mesh"), place + "/mesh"));
+    plan.mesh = read_mesh(Reader(from.at("mesh"), place + "/mesh"), plan.strategy, place + "/mesh");
     plan.sequence_length = from.count("sequence_length", 1);
     plan.micro_batch = from.count("micro_batch", 1);
     plan.gradient_accumulation = from.count("gradient_accumulation", 1);
@@ -150,7 +163,7 @@ PlanFile plan_file_from_json(const Json& json, const std::string& place) {
     file.model = from.get<std::string>("model");
     file.model_overrides = from.get<std::vector<std::string>>("model_overrides");
     file.machine = from.get<std::string>("machine");
-    file.nodes = static_cast<int>(from.count("nodes", 1));
+    file.nodes = static_cast<int>(from.count("nodes", 1, kMostRanks));
     file.gpus = from.get<std::vector<int>>("gpus");
     file.nccl_env = from.get<std::vector<std::string>>("nccl_env");
     file.plan = read_plan(from, place + ":");

@@ -54,5 +54,27 @@ TEST(PlanFile, WrongValuesAreNamed) {
     EXPECT_THROW(plan_file_from_json(json, "plan.json"), InputError);
 }
 
+TEST(PlanFile, AMeshThatIsNotTheStrategysIsRefused) {
+    const auto refused = [](const char* strategy, const char* axis, std::int64_t ranks) {
+        auto json = to_json(example());
+        json["strategy"] = strategy;
+        json["mesh"] = {{"replicate", 1}, {"shard", 1}, {"tensor", 1}, {"pipeline", 1}, {"context", 1}, {"expert", 1}};
+        json["mesh"][axis] = ranks;
+        try {
+            plan_file_from_json(json, "plan.json");
+            return false;
+        } catch (const InputError& error) {
+            return error.place().starts_with("plan.json:/mesh");
+        }
+    };
+    EXPECT_TRUE(refused("single", "shard", 2));
+    EXPECT_TRUE(refused("ddp", "shard", 2));
+    EXPECT_TRUE(refused("fsdp", "replicate", 2));
+    EXPECT_TRUE(refused("fsdp", "tensor", 2));
+    EXPECT_TRUE(refused("fsdp", "shard", std::int64_t{1} << 32));  // not 0 after a cast
+    EXPECT_FALSE(refused("fsdp", "shard", 2));
+    EXPECT_FALSE(refused("ddp", "replicate", 2));
+}
+
 }  // namespace
 }  // namespace wirewise

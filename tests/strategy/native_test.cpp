@@ -49,6 +49,12 @@ TEST(Native, EveryCombinationIsSound) {
                 }
 }
 
+TEST(Native, MoreMicroBatchesThanAStepCanNameAreRefused) {
+    ParallelPlan plan = plan_for(Strategy::ddp);
+    plan.gradient_accumulation = 65'536;
+    EXPECT_THROW(lower(load_model("mistral-7b", {"num_hidden_layers=1"}), plan, Phase::steady_step), InputError);
+}
+
 TEST(Native, EveryPrecisionIsSound) {
     const Transformer model = load_model("mistral-7b", {"num_hidden_layers=3"});
     for (const Strategy strategy : kAll)
