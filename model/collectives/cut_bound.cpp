@@ -113,13 +113,14 @@ std::vector<Cut> cuts_between(const Machine& machine, const std::vector<int>& lo
 
 double seconds_per_byte_over(const Cut& cut, CollectiveKind kind, int ranks) {
     const double n = ranks, inside = cut.inside, outside = n - inside;
-    if (cut.capacity <= 0) return std::numeric_limits<double>::infinity();
+    if (cut.capacity <= 0 && (kind != CollectiveKind::broadcast || cut.sends_root))
+        return std::numeric_limits<double>::infinity();
     switch (kind) {
         case CollectiveKind::all_reduce:
-        case CollectiveKind::broadcast:
-            return 1 / cut.capacity;
         case CollectiveKind::send_recv:
             return 1 / cut.capacity;
+        case CollectiveKind::broadcast:
+            return cut.sends_root ? 1 / cut.capacity : 0;  // nothing need come back to the root
         case CollectiveKind::all_gather:
             return inside / n / cut.capacity;  // what the sending side owns
         case CollectiveKind::reduce_scatter:

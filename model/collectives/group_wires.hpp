@@ -38,14 +38,14 @@ struct Wire {
     LinkId link{};
 };
 
-// Wires are numbered alike for every group of one server: links by id, then the memory of each node,
-// then the TCP stack under each GPU's process.
 // The wire that sets a rate (bytes per second).
 struct Narrowest {
     double rate = 0;
     int wire = -1;
 };
 
+// Wires are numbered alike for every group of one server: links by id, then the memory of each node,
+// then the TCP stack under each GPU's process.
 class GroupWires {
   public:
     GroupWires(const Machine& machine, const NcclEnvironment& environment, std::vector<int> local_gpus);

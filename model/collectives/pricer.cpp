@@ -148,7 +148,7 @@ CollectivePrice price_group(const PricedGroup& group, CollectiveKind kind, Bytes
     price.busbw = price.algbw * factor;
     price.busbw_low = price.busbw / spread;
     price.busbw_high = price.busbw * spread;
-    price.bound_busbw = std::max(price.busbw, BytesPerSecond(factor / priced.bound_seconds_per_byte));
+    price.bound_busbw = BytesPerSecond(factor / priced.bound_seconds_per_byte);
     return price;
 }
 

@@ -24,7 +24,6 @@ double base_latency(Algorithm algorithm, Protocol protocol);  // microseconds
 struct GenerationLimits {
     double ll_bytes_per_second[3];  // bus rate of LL on 1, 2, more nodes, at most
     double ll128_per_channel;       // bytes per second
-    bool last_receive;              // the ring's last receive copies out of a buffer, overlapped by nothing
     double kernel_start;            // seconds before the first byte moves, beside the hops
     // What NVLink transfers of middle size take beyond latency and rate: seconds x sqrt(S / 128 MiB). Seen
     // alike on two H200 (2026-11: 90 us at 256 MiB, 180 at 1 GiB) and in published A100 runs of 2 to 8 GPUs;
