@@ -39,6 +39,8 @@ Json parse_topology_json(std::string_view text, std::string_view file) {
     } catch (const Json::parse_error& error) {
         throw InputError(std::string(file), "not valid JSON at " + line_and_column(text, error.byte),
                          "check for a missing comma, quote or bracket there");
+    } catch (const Json::exception& error) {  // a number beyond any double
+        throw InputError(std::string(file), error.what(), "write a number that can be held");
     }
 }
 

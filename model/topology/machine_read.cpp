@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kMostGpus = 256;  // of one server: an NVL72 rack has 72
 constexpr int kMostLinks = 72;  // of one GPU
+constexpr int kDeepest = 32;    // of nested PCIe switches; real trees have four
 
 // A GPU as the file says it, before it has a node: GPUs are numbered by index, wherever in the tree they
 // stand.
@@ -88,7 +89,8 @@ class Reader {
     }
 
     // Every GPU entry of the tree, so that they can be added in order of their index.
-    void collect(const JsonView& place, int numa, std::map<int, GpuEntry>& found) const {
+    void collect(const JsonView& place, int numa, std::map<int, GpuEntry>& found, int depth = 0) const {
+        if (depth > kDeepest) root_.at("numa").refuse("is nested too deep", "nest switches at most 32 deep");
         if (const auto gpus = place.find("gpus"))
             for (const JsonView& gpu : gpus->items()) {
                 const JsonView index = gpu.value().is_object() ? gpu.at("index") : gpu;
@@ -97,7 +99,7 @@ class Reader {
             }
         for (const char* key : {"bridges", "switches"})
             if (const auto below = place.find(key))
-                for (const JsonView& child : below->items()) collect(child, numa, found);
+                for (const JsonView& child : below->items()) collect(child, numa, found, depth + 1);
     }
 
     void add_gpus() {

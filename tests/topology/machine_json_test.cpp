@@ -104,6 +104,15 @@ TEST(MachineJson, RefusesWithFileAndPointer) {
     }
     EXPECT_THROW(machine_from_json_text("{\"schema\": ", "m.json"), InputError);
     EXPECT_THROW(machine_from_json_text("[]", "m.json"), InputError);
+    EXPECT_THROW(machine_from_json_text(head + R"("numa": 1e999})", "m.json"), InputError);
+}
+
+TEST(MachineJson, RefusesWhatIsNestedBeyondReason) {
+    constexpr int kLevels = 20'000;
+    std::string text = R"({"schema": "wirewise.machine/1", "name": "m", "gpu": "a40", "numa": [{"gpus": [0])";
+    for (int level = 0; level < kLevels; ++level) text += R"(, "switches": [{"name": "s")";
+    for (int level = 0; level < kLevels; ++level) text += "}]";
+    EXPECT_THROW(machine_from_json_text(text + "}]}", "m.json"), InputError);
 }
 
 TEST(MachineJson, KeepsRatesSaidByHandAndLostLinks) {
