@@ -109,10 +109,15 @@ class Bench {
     void round() {
         Gate together(ranks_.size());
         ranks_.run([&](int rank) {
-            for (Subject& subject : subjects_) {
-                fill_operands(ranks_.program().ops[subject.op], rank);
-                together.pass();
-                time_one(subject, rank);
+            try {
+                for (Subject& subject : subjects_) {
+                    fill_operands(ranks_.program().ops[subject.op], rank);
+                    together.pass();
+                    time_one(subject, rank);
+                }
+            } catch (...) {
+                together.close();  // nobody waits for this rank
+                throw;
             }
         });
         for (Subject& subject : subjects_) subject.rounds.push_back(seconds_of(subject));

@@ -43,7 +43,8 @@ class SafetensorsTokens final : public TokenSource {
         bytes_ = file_.bytes_of(*tensor);
         steps_ = tensor->shape[0];
         shape_ = {tensor->shape[1], tensor->shape[2]};
-        if (steps_ * shape_.tokens() == 0) throw InputError(place, "is empty", "give at least one step");
+        if (steps_ == 0 || shape_.batch == 0 || shape_.sequence == 0)
+            throw InputError(place, "is empty", "give at least one step");
         for (std::int64_t i = 0; i < steps_ * shape_.tokens(); ++i)
             if (const std::int64_t token = at(bytes_, type_, i); token < 0 || token >= vocabulary)
                 refuse_token(place, token, i, vocabulary);

@@ -17,7 +17,9 @@ namespace {
 // Better now than after a day of training.
 void require_writable(const std::string& path, const char* option) {
     if (path.empty()) return;
-    const std::filesystem::path parent = std::filesystem::absolute(path).lexically_normal().parent_path();
+    std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
+    if (!whole.has_filename()) whole = whole.parent_path();  // "folder/" is the folder
+    const std::filesystem::path parent = whole.parent_path();
     if (::access(parent.c_str(), W_OK) != 0)
         throw InputError(option, "nothing can be written to " + parent.string(),
                          "name a folder that may be written");
