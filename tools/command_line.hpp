@@ -1,6 +1,6 @@
 // The command line: parses, runs the chosen command, writes its report, and turns every failure into one
 // clear message and an exit code (0 done, 1 a fault of ours, 2 bad usage or input, 3 nothing fits or a limit
-// is not met, 130 interrupted).
+// is not met, 4 a real run failed, 130 interrupted).
 #pragma once
 
 #include <functional>

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <numeric>
 #include <utility>
+
+#include "model/units/near.hpp"
 
 namespace wirewise {
 
@@ -15,21 +16,6 @@ std::string lower(std::string_view text) {
     std::ranges::transform(result, result.begin(),
                            [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return result;
-}
-
-// Levenshtein distance: insertions, deletions and replacements.
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i + 1);
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i] != b[j]);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-        }
-    }
-    return row.back();
 }
 
 std::vector<Builtin> parsed() {
@@ -57,7 +43,7 @@ std::vector<std::string> near_builtins(std::string_view name) {
     constexpr std::size_t kSuggestions = 3, kLongest = 80;
     const std::string wanted = lower(name.substr(0, kLongest));
     std::vector<std::pair<std::size_t, std::string>> ranked;
-    for (const auto& entry : builtin_table()) ranked.emplace_back(distance(wanted, entry.name), entry.name);
+    for (const auto& entry : builtin_table()) ranked.emplace_back(edit_distance(wanted, entry.name), entry.name);
     std::ranges::sort(ranked);
     std::vector<std::string> near;
     for (const auto& [steps, candidate] : ranked)

@@ -4,9 +4,8 @@
 #include <numeric>
 
 namespace wirewise {
-namespace {
 
-// Levenshtein's distance, one row at a time.
+// One row of the table at a time.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
@@ -20,8 +19,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
     return row.back();
 }
-
-}  // namespace
 
 std::vector<std::string> near_names(std::string_view wanted, std::vector<std::string> names,
                                     std::size_t most) {

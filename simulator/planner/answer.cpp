@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "simulator/planner/candidate.hpp"
 #include "simulator/planner/question.hpp"
 #include "simulator/planner/recommend.hpp"

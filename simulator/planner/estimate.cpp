@@ -11,6 +11,12 @@ namespace wirewise {
 
 namespace {
 
+// NCCL's transports, the faster first.
+std::size_t slowness(std::string_view transport) {
+    constexpr std::array<std::string_view, 3> order{"p2p", "shm", "net"};
+    return static_cast<std::size_t>(std::find(order.begin(), order.end(), transport) - order.begin());
+}
+
 // One communicator per axis that a strategy uses and that has more than one rank.
 RuntimeMemory runtime_memory(const StepProgram& program, const RuntimeCosts& costs, const Wires& wires) {
     RuntimeMemory memory{costs.context_bytes, Bytes(0), ""};
@@ -18,8 +24,10 @@ RuntimeMemory runtime_memory(const StepProgram& program, const RuntimeCosts& cos
     for (const Op& op : program.ops) {
         const auto* call = std::get_if<Collective>(&op.payload);
         if (!call || std::exchange(seen[index_of(call->axis)], true)) continue;
-        memory.transport = std::string(wires.of(call->axis).price(call->kind, call->bytes).transport);
-        const auto held = costs.communicator_bytes.find(memory.transport);
+        const std::string transport(wires.of(call->axis).price(call->kind, call->bytes).transport);
+        if (memory.transport.empty() || slowness(transport) > slowness(memory.transport))
+            memory.transport = transport;
+        const auto held = costs.communicator_bytes.find(transport);
         if (held != costs.communicator_bytes.end()) memory.communicators += held->second;
     }
     return memory;

@@ -6,7 +6,6 @@
 #include "model/units/text.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/inputs/inputs.hpp"
-#include "tools/render/plan_text.hpp"
 
 namespace wirewise {
 
@@ -24,7 +23,8 @@ struct Check {
     bool met;
 };
 
-// Judged at the pessimistic end of each interval.
+// Memory and speed at the pessimistic end of their intervals; the slowdown as expected, for what is off in one
+// strategy's time is off in the others'.
 std::vector<Check> checks_of(const Options& options, const Answer& answer, const PlanCandidate& candidate) {
     std::vector<Check> checks;
     const Bytes memory = candidate.intervals.memory.hi;
@@ -58,7 +58,7 @@ Report check(const Options& options) {
         {"schema", "wirewise.check/1"}, {"inputs", echo_of(inputs)}, {"checks", Json::array()}};
     report.records = "checks";
     report.warnings = inputs.warnings;
-    report.tables.push_back({"judged at the pessimistic end of each interval",
+    report.tables.push_back({"memory and tokens/s judged at the pessimistic end of their intervals",
                              {"<strategy", "<limit", "<found", "<met"},
                              {},
                              -1});

@@ -111,7 +111,9 @@ Report plan_report(const Inputs& inputs, const Answer& answer) {
         "MFU against the dense {} peak of {}; times from profile {}{}; x single: against one GPU{}",
         name_of(inputs.question.plan.precision.compute), to_text(answer.candidates.front().throughput.peak),
         inputs.question.profile.name, inputs.question.profile.measured ? " (measured)" : "",
-        answer.single.fits == Fit::yes ? "" : ", where it would not fit"));
+        answer.single.fits == Fit::yes     ? ""
+        : answer.single.fits == Fit::tight ? ", where it may not fit"
+                                           : ", where it would not fit"));
     for (const DefaultedKey& key : inputs.question.model.defaulted_keys)
         report.after.push_back(
             fmt::format("config: {} was absent, taken as {} ({})", key.key, key.value, key.from));
