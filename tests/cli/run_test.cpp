@@ -42,7 +42,7 @@ TEST(Run, ComputesTheReferenceStepsAndSaysWhatWasPredicted) {
         "--learning-rate 1e-3 --betas 0.9,0.95 --eps 1e-8 --weight-decay 0.1 --format json --trace {2} "
         "--save {3} "
         "--save-gradients {4}",
-        kModel, kPrecision, folder / "trace.json", folder / "saved", folder / "gradients.safetensors"));
+        kModel, kPrecision, folder / "trace.json", folder / "saved/", folder / "gradients.safetensors"));
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const Json json = run.json(), trace = file_json(kModel + "/trace.json");
     EXPECT_EQ(json.at("schema"), "wirewise.run/1");
