@@ -17,14 +17,18 @@ std::size_t slowness(std::string_view transport) {
     return static_cast<std::size_t>(std::find(order.begin(), order.end(), transport) - order.begin());
 }
 
-// One communicator per axis that a strategy uses and that has more than one rank.
+// One communicator per distinct set of groups: axes whose groups are the same (DDP's replicas are the whole world) share
+// one, as their pricer is one.
 RuntimeMemory runtime_memory(const StepProgram& program, const RuntimeCosts& costs, const Wires& wires) {
     RuntimeMemory memory{costs.context_bytes, Bytes(0), ""};
-    std::array<bool, 3> seen{};
+    std::vector<const CollectivePricer*> seen;
     for (const Op& op : program.ops) {
         const auto* call = std::get_if<Collective>(&op.payload);
-        if (!call || std::exchange(seen[index_of(call->axis)], true)) continue;
-        const std::string transport(wires.of(call->axis).price(call->kind, call->bytes).transport);
+        if (!call) continue;
+        const CollectivePricer* pricer = &wires.of(call->axis);
+        if (std::find(seen.begin(), seen.end(), pricer) != seen.end()) continue;
+        seen.push_back(pricer);
+        const std::string transport(pricer->price(call->kind, call->bytes).transport);
         if (memory.transport.empty() || slowness(transport) > slowness(memory.transport))
             memory.transport = transport;
         const auto held = costs.communicator_bytes.find(transport);
