@@ -18,7 +18,10 @@ std::string plain(const Json& value) {
 
 std::string joined(const Json& list) {
     std::string all;
-    for (const auto& item : list) all += (all.empty() ? "" : ";") + plain(item);
+    for (const auto& item : list) {
+        if (!all.empty()) all += ";";
+        all += plain(item);
+    }
     return all;
 }
 
@@ -41,7 +44,10 @@ std::string cell(const std::string& text) {
 
 std::string row(const std::vector<std::string>& cells) {
     std::string line;
-    for (std::size_t c = 0; c < cells.size(); ++c) line += (c ? "," : "") + cell(cells[c]);
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+        if (c > 0) line += ",";
+        line += cell(cells[c]);
+    }
     return line + "\n";
 }
 

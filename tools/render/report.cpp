@@ -38,8 +38,10 @@ std::vector<std::size_t> widths_of(const Table& table) {
 std::string text_row(const Table& table, const std::vector<std::string>& cells,
                      const std::vector<std::size_t>& widths) {
     std::string line;
-    for (std::size_t c = 0; c < cells.size(); ++c)
-        line += (c ? "  " : "") + padded(cells[c], widths[c], left(table.columns[c]));
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+        if (c > 0) line += "  ";
+        line += padded(cells[c], widths[c], left(table.columns[c]));
+    }
     return line.substr(0, line.find_last_not_of(' ') + 1);
 }
 
@@ -100,9 +102,10 @@ std::string render(const Report& report, Format format, bool colour) {
     const bool markdown = format == Format::markdown;
     std::string out;
     for (const auto& line : report.before) out += line + (markdown ? "\n\n" : "\n");
-    for (const auto& table : report.tables)
-        out += (out.empty() || out.ends_with("\n\n") ? "" : "\n") +
-               (markdown ? markdown_table(table) : text_table(table, colour));
+    for (const auto& table : report.tables) {
+        if (!out.empty() && !out.ends_with("\n\n")) out += "\n";
+        out += markdown ? markdown_table(table) : text_table(table, colour);
+    }
     if (!report.after.empty()) out += "\n";
     for (const auto& line : report.after) out += line + (markdown ? "\n\n" : "\n");
     return out;
