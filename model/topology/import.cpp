@@ -5,7 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <istream>
 
 #include "model/topology/built_in.hpp"
 #include "model/topology/machine_json.hpp"
@@ -35,22 +35,34 @@ ImportResult import_json(std::string_view text, const ImportHints& hints) {
     return result;
 }
 
-std::string read_file(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (!file) throw InputError(path.string(), "cannot be read", "name a readable file");
-    return text.str();
-}
-
 [[noreturn]] void refuse_unknown(std::string_view what) {
     throw InputError(std::string(what), "there is no such file and no such built-in machine",
                      fmt::format("near it: {}", fmt::join(near_names(what, built_in_machine_names()), ", ")));
 }
 
-constexpr std::uintmax_t kLargestFile = 64 << 20;  // the largest real topology file is below 1 MB
+std::string read_file(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw InputError(path.string(), "cannot be read", "name a readable file");
+    return read_topology(file, path.string());
+}
 
 }  // namespace
+
+// Pipes and devices have no size to look at beforehand.
+std::string read_topology(std::istream& from, const std::string& place) {
+    constexpr std::size_t kLargest = std::size_t{64} << 20;  // the largest real topology file is below 1 MB
+    constexpr std::size_t kPiece = std::size_t{64} << 10;
+    std::string text;
+    while (from && text.size() <= kLargest) {
+        const std::size_t end = text.size();
+        text.resize(end + kPiece);
+        from.read(text.data() + end, kPiece);
+        text.resize(end + static_cast<std::size_t>(from.gcount()));
+    }
+    if (text.size() > kLargest) throw InputError(place, "is larger than 64 MiB", "name a machine file");
+    if (from.bad()) throw InputError(place, "cannot be read", "name a readable file");
+    return text;
+}
 
 std::string_view name_of(Verdict verdict) {
     constexpr std::string_view names[] = {"ok", "ok_with_repair", "incomplete", "reject"};
@@ -72,9 +84,6 @@ Machine load_machine(std::string_view what, const ImportHints& hints, std::vecto
     if (std::filesystem::is_directory(path, error))
         throw InputError(std::string(what), "is a folder", "name a file in it");
     if (!std::filesystem::exists(path, error)) refuse_unknown(what);
-    if (std::filesystem::is_regular_file(path, error) &&
-        std::filesystem::file_size(path, error) > kLargestFile)
-        throw InputError(std::string(what), "is larger than 64 MiB", "name a machine file");
     ImportHints named = hints;
     named.name = path.filename().string();
     return machine_of(import_machine(read_file(path), named), what, notes);
@@ -93,7 +102,10 @@ Machine machine_of(ImportResult result, std::string_view place, std::vector<std:
         throw InputError(std::string(place),
                          fmt::format("{} is incomplete, missing: {}", result.kind, fmt::join(why, "; ")),
                          "paste all of it");
-    throw InputError(std::string(place), fmt::format("{}", fmt::join(why, "; ")),
+    std::string said = fmt::format("{}", fmt::join(why, "; "));
+    const std::string name = std::filesystem::path(place).filename().string();  // JSON errors start with it
+    if (said.starts_with(name + ":")) said.erase(0, said.find_first_not_of(": ", name.size()));
+    throw InputError(std::string(place), said,
                      "give nvidia-smi topo -m text, an NCCL topology XML, or a wirewise machine");
 }
 

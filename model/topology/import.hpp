@@ -2,6 +2,7 @@
 // the verdict says what it is, and nothing is invented.
 #pragma once
 
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,6 +53,9 @@ struct ImportResult {
     std::optional<Machine> machine;
     TopologyFacts facts;
 };
+
+// All of a file, pipe or device; throws InputError when it is no topology by its size.
+std::string read_topology(std::istream& from, const std::string& place);
 
 ImportResult import_machine(std::string_view text, const ImportHints& hints = {});
 

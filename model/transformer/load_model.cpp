@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -29,8 +29,10 @@ std::string read_file(const fs::path& path) {
         throw InputError(path.string(), "is larger than 8 MiB: no config.json",
                          "give the model's config.json");
     std::ifstream file(path, std::ios::binary);
-    if (!file) throw InputError(path.string(), "cannot be read", "check its permissions");
-    return {std::istreambuf_iterator<char>(file), {}};
+    std::ostringstream text;
+    if (!file || (fs::file_size(path) > 0 && !(text << file.rdbuf())))
+        throw InputError(path.string(), "cannot be read", "check its permissions");
+    return text.str();
 }
 
 fs::path config_file(const fs::path& path) {

@@ -14,7 +14,8 @@ FlopsPerSecond dense_peak(const GpuModel& gpu, DType compute) {
     const auto row = gpu.dense_peak.find(compute);
     if (row == gpu.dense_peak.end())
         throw InputError("--compute-dtype", fmt::format("{} has no {} rate", gpu.name, name_of(compute)),
-                         "write a dtype that this GPU computes in");
+                         gpu.dense_peak.contains(DType::fp16) ? "write --compute-dtype fp16"
+                                                              : "write --compute-dtype fp32");
     return row->second;
 }
 

@@ -104,8 +104,45 @@ TEST(BadOption, MicroBatchHuge) {
 }
 TEST(BadOption, QuantityBeyondRange) {
     expect_refused(
-        wirewise_run(kPlan + "--strategy fsdp --micro-batch 1000000000 --sequence-length 1000000000"),
+        wirewise_run(kPlan +
+                     "--strategy fsdp --micro-batch 1000000000 --sequence-length 1000000000 --loss-chunk 0"),
         "range");
+}
+TEST(BadOption, MorePiecesOfLogitsThanAProgramHolds) {
+    expect_refused(wirewise_run(kPlan + "--micro-batch 1000000"), "--loss-chunk");
+}
+TEST(BadOption, GpuIdsOfAnEmptyVariable) {
+    expect_refused(
+        run_binary({"plan", "--model", "mistral-7b", "--machine", "a100-80gb-x4", "--gpu-ids", ""}),
+        "--gpu-ids");
+}
+TEST(BadOption, GpuThatTheMachineHasNot) {
+    expect_refused(wirewise_run(kPlan + "--gpu h200-sxm"), "a100-80gb-sxm");
+}
+TEST(BadOption, LimitsThatAreNone) {
+    const std::string check = "check --model mistral-7b --machine a100-80gb-x4 ";
+    expect_refused(wirewise_run(check + "--max-slowdown nan"), "--max-slowdown");
+    expect_refused(wirewise_run(check + "--min-tokens-per-second -1"), "--min-tokens-per-second");
+}
+TEST(BadOption, TokensBeyondReason) {
+    expect_refused(wirewise_run(kPlan + "--tokens-total 1e30"), "--tokens-total");
+}
+TEST(BadFile, EndlessMachine) {
+    expect_refused(wirewise_run("plan --model mistral-7b --machine /dev/zero"), "64 MiB");
+}
+TEST(BadFile, ModelThatCannotBeRead) {
+    expect_refused(wirewise_run("model /proc/self/mem"), "/proc/self/mem");
+}
+TEST(BadFile, MessageCannotSteerTheTerminal) {
+    const Config config("{\"model_type\": \"\\u001b[31mred\\nline\"}");
+    expect_refused(run_binary({"model", config.path(), "--quiet"}), "?[31mred?line");
+}
+TEST(BadFile, PlaceIsSaidOnce) {
+    const Config machine("{}");
+    const Said run = run_binary({"plan", "--model", "mistral-7b", "--machine", machine.path()});
+    expect_refused(run, "not a wirewise machine");
+    const std::string name = std::filesystem::path(machine.path()).filename().string();
+    EXPECT_EQ(run.err.find(name), run.err.rfind(name)) << run.err;
 }
 TEST(BadOption, UnknownDtype) {
     expect_refused(wirewise_run(kPlan + "--parameter-dtype bf61"), "--parameter-dtype");

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include <CLI/CLI.hpp>
 
 #include "model/units/error.hpp"
@@ -50,7 +52,14 @@ std::vector<Check> checks_of(const Options& options, const Answer& answer, const
     return checks;
 }
 
+void require_limit(double limit, const char* option, const char* example) {
+    if (!std::isfinite(limit) || limit < 0)
+        throw InputError(option, fmt::format("{} is no limit", limit), example);
+}
+
 Report check(const Options& options) {
+    require_limit(options.min_tokens_per_second, "--min-tokens-per-second", "write for example 10000");
+    require_limit(options.max_slowdown, "--max-slowdown", "write for example 1.2");
     const Inputs inputs = inputs_of(options.plan);
     const Answer result = answer(inputs.question);
     Report report;

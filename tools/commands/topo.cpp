@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <iostream>
-#include <iterator>
 
 #include <CLI/CLI.hpp>
 
@@ -29,8 +28,7 @@ ImportResult read(const Options& options) {
     ImportHints hints;
     if (!options.gpu.empty()) hints.gpu = &gpu_model(options.gpu);
     if (options.live) return import_live(hints);
-    if (options.what == "-")
-        return import_machine(std::string{std::istreambuf_iterator<char>(std::cin), {}}, hints);
+    if (options.what == "-") return import_machine(read_topology(std::cin, "standard input"), hints);
     if (auto machine = built_in_machine(options.what)) {
         ImportResult result{Verdict::ok, "built-in machine", {}, {}, {}, std::move(machine), {}};
         result.facts = facts_of(*result.machine);

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <iostream>
-#include <iterator>
 #include <set>
 
 #include "model/topology/edit.hpp"
@@ -25,14 +24,24 @@ Machine read_machine(const MachineOptions& options, std::vector<std::string>& wa
     if (options.machine.empty())
         throw InputError("--machine", "is missing", "give a built-in name or a file (wirewise topo --list)");
     if (options.machine != "-") return load_machine(options.machine, hints, warnings);
-    const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
+    const std::string text = read_topology(std::cin, "standard input");
     return machine_of(import_machine(text, hints), "standard input", warnings);
+}
+
+// --gpu says what the text leaves out; it changes no machine.
+void require_same_gpu(const MachineOptions& options, const Machine& machine) {
+    if (options.gpu.empty() || machine.gpus.empty() || !machine.gpus.front().model) return;
+    const std::string& said = machine.gpus.front().model->name;
+    if (said != gpu_model(options.gpu).name)
+        throw InputError("--gpu", fmt::format("{} has GPUs of its own: {}", machine.name, said),
+                         fmt::format("leave it out, or write --set-machine /gpu={}", options.gpu));
 }
 
 }  // namespace
 
 Machine machine_of(const MachineOptions& options, std::vector<std::string>& warnings) {
     Machine machine = read_machine(options, warnings);
+    require_same_gpu(options, machine);
     for (const std::string& edit : options.set_machine) machine = set_in_machine(machine, edit);
     for (const std::string& kind : options.without) machine = machine_without(machine, kind);
     if (options.nodes < 1 || options.nodes > kMostNodes)

@@ -139,6 +139,18 @@ Strategy named_strategy(const std::string& name, Runtime runtime, int ranks, int
     return *strategy;
 }
 
+// Every piece of the logits is several ops of the program.
+void refuse_too_many_loss_chunks(const ParallelPlan& plan) {
+    constexpr std::int64_t kMost = 1 << 15;
+    const std::int64_t tokens = plan.tokens_per_micro_batch();
+    if (plan.loss_chunk == 0 || tokens / plan.loss_chunk <= kMost) return;
+    throw InputError(
+        "--loss-chunk",
+        fmt::format("{} cuts the {} tokens of a micro-batch into more than {} pieces", plan.loss_chunk,
+                    tokens, kMost),
+        fmt::format("write {} or more, or a smaller --micro-batch or --sequence-length", tokens / kMost + 1));
+}
+
 }  // namespace
 
 Runtime runtime_of(const TrainingOptions& options) {
@@ -183,6 +195,7 @@ ParallelPlan plan_template(const TrainingOptions& options, const Transformer& mo
     plan.loss_chunk = options.loss_chunk >= 0           ? options.loss_chunk
                       : plan.runtime == Runtime::native ? kNativeLossChunk
                                                         : 0;
+    refuse_too_many_loss_chunks(plan);
     plan.gradient_as_bucket_view = options.gradient_as_bucket_view;
     plan.no_sync = switch_of(options.no_sync, "--no-sync");
     plan.clip_gradients = options.max_grad_norm > 0;

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
-#include <cmath>
 
 #include "model/units/error.hpp"
 #include "model/units/near.hpp"
@@ -59,7 +58,8 @@ Price price_of(std::string_view text) {
     double number = 0;
     const std::string_view clean = trimmed(text);
     const auto [end, error] = std::from_chars(clean.data(), clean.data() + clean.size(), number);
-    if (error != std::errc{} || !std::isfinite(number) || number < 0)
+    constexpr double kMost = 1e6;
+    if (error != std::errc{} || !(number >= 0 && number <= kMost))
         throw refuse("does not start with a price");
     const std::string_view unit = trimmed(clean.substr(static_cast<std::size_t>(end - clean.data())));
     const auto slash = unit.find('/');

@@ -42,7 +42,8 @@ void MachineOptions::add_to(CLI::App& command, bool choose_gpus) {
                       ->group(group);
     command.add_option("--gpu-ids", gpu_ids, "exactly these GPUs, in rank order: 0,1,4,5")
         ->group(group)
-        ->excludes(count);
+        ->excludes(count)
+        ->check([](const std::string& ids) { return ids.empty() ? "names no GPU" : std::string(); });
 }
 
 }  // namespace wirewise
