@@ -48,10 +48,26 @@ class Reader {
     }
 
     std::int64_t count(const char* key, std::int64_t least, std::int64_t most = kMostOfAnything) const {
-        const auto value = get<std::int64_t>(key);
-        if (value < least || value > most)
-            throw InputError(place_ + "/" + key, fmt::format("{} is out of range", value),
+        const Json& number = at(key);
+        if (!number.is_number_integer() || number < least || number > most)
+            throw InputError(place_ + "/" + key, fmt::format("{} is out of range", number.dump()),
                              fmt::format("write {} to {}", least, most));
+        return number.get<std::int64_t>();
+    }
+
+    std::uint64_t whole(const char* key) const {
+        if (!at(key).is_number_unsigned())
+            throw InputError(place_ + "/" + key, fmt::format("{} is no whole number", at(key).dump()),
+                             "write 0 or more");
+        return at(key).get<std::uint64_t>();
+    }
+
+    // The norm of a plan that clips; a plan that says to clip must say to which norm.
+    double norm(bool clips) const {
+        const auto value = get<double>("max_grad_norm");
+        if (clips && !(value > 0))
+            throw InputError(place_ + "/max_grad_norm", fmt::format("{} is no norm to clip to", value),
+                             "write a positive number");
         return value;
     }
 
@@ -121,7 +137,7 @@ ParallelPlan read_plan(const Reader& from, const std::string& place) {
     plan.no_sync = from.get<bool>("no_sync");
     plan.clip_gradients = from.get<bool>("clip_gradients");
     plan.compile = from.get<bool>("compile");
-    plan.seed = from.get<std::uint64_t>("seed");
+    plan.seed = from.whole("seed");
     return plan;
 }
 
@@ -149,6 +165,7 @@ Json to_json(const PlanFile& file) {
                  {"gradient_as_bucket_view", plan.gradient_as_bucket_view},
                  {"no_sync", plan.no_sync},
                  {"clip_gradients", plan.clip_gradients},
+                 {"max_grad_norm", file.max_grad_norm},
                  {"compile", plan.compile},
                  {"seed", plan.seed}});
     return json;
@@ -167,6 +184,7 @@ PlanFile plan_file_from_json(const Json& json, const std::string& place) {
     file.gpus = from.get<std::vector<int>>("gpus");
     file.nccl_env = from.get<std::vector<std::string>>("nccl_env");
     file.plan = read_plan(from, place + ":");
+    file.max_grad_norm = from.norm(file.plan.clip_gradients);
     return file;
 }
 

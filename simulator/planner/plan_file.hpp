@@ -18,6 +18,7 @@ struct PlanFile {
     int nodes = 1;
     std::vector<int> gpus;  // in rank order
     std::vector<std::string> nccl_env;
+    double max_grad_norm = 0;  // of a plan that clips gradients
     ParallelPlan plan;
     bool operator==(const PlanFile&) const = default;
 };

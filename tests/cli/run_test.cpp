@@ -101,6 +101,11 @@ TEST(Run, BadInputIsRefusedWithExitTwo) {
         {"run --model gpt2", "priced, not computed"},
         {"run --model " + kQuoted + " --strategy single --gpus 2", "--strategy"},
         {"run --model " + kQuoted + " --betas 0.9", "--betas"},
+        {with_tokens + " --steps 0", "--steps"},
+        {with_tokens + " --gpus 65", "1 to 64"},
+        {with_tokens + " --nodes 2", "--nodes"},
+        {with_tokens + " --gpu-ids 0,1", "--gpu-ids"},
+        {"run --checkpoint " + kQuoted + " --save " + kQuoted, "--save"},
         {with_tokens + " --save " + folder / "none/saved", "--save"}};
     for (const auto& [words, part] : cases) {
         const Said run = wirewise_run(words);
@@ -108,6 +113,29 @@ TEST(Run, BadInputIsRefusedWithExitTwo) {
         EXPECT_NE(run.err.find(part), std::string::npos) << words << "\n" << run.err;
         EXPECT_TRUE(run.out.empty()) << words;
     }
+}
+
+TEST(Run, APlanFileClipsAsItsOptionsDo) {
+    const Folder folder;
+    const std::string plan = folder / "plan.json";
+    const std::vector<std::string> question = {"--model",         kModel, "--strategy",        "ddp",
+                                               "--gpus",          "2",    "--sequence-length", "16",
+                                               "--max-grad-norm", "0.5"};
+    const auto with = [&](std::vector<std::string> words) {
+        words.insert(words.end(), question.begin(), question.end());
+        return run_binary(words);
+    };
+    ASSERT_EQ(with({"plan", "--machine", "hgx-h100-8", "--plan-out", plan, "--quiet"}).exit_code, 0);
+    const std::vector<std::string> run{"run", "--backend", "host", "--steps", "3", "--learning-rate", "0.1"};
+    std::vector<std::string> from_file = run;
+    from_file.insert(from_file.end(), {"--plan", plan});
+    const Said planned = run_binary(from_file), asked = with(run);
+    ASSERT_EQ(planned.exit_code, 0) << planned.err;
+    ASSERT_EQ(asked.exit_code, 0) << asked.err;
+    for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_EQ(planned.json().at("steps")[i].at("loss"), asked.json().at("steps")[i].at("loss"));
+    from_file.insert(from_file.end(), {"--micro-batch", "4"});
+    EXPECT_EQ(run_binary(from_file).exit_code, 2) << "the file says it already";
 }
 
 TEST(Run, AnInterruptEndsItWith130AndLeavesNothing) {

@@ -11,7 +11,7 @@ namespace wirewise {
 namespace {
 
 PlanFile example() {
-    PlanFile file{"mistral-7b", {"num_hidden_layers=8"}, "h200-x2", 1, {1, 0}, {"NCCL_NVLS_ENABLE=0"}, {}};
+    PlanFile file{"mistral-7b", {"num_hidden_layers=8"}, "h200-x2", 1, {1, 0}, {"NCCL_NVLS_ENABLE=0"}, 0, {}};
     file.plan.strategy = Strategy::hsdp;
     file.plan.mesh = {.replicate = 2, .shard = 4};
     file.plan.precision.optimizer_state = DType::bf16;
@@ -49,6 +49,15 @@ TEST(PlanFile, WrongValuesAreNamed) {
     } catch (const InputError& error) {
         EXPECT_EQ(error.place(), "plan.json:/micro_batch");
     }
+    json = to_json(example());
+    json["nodes"] = 1e30;
+    EXPECT_THROW(plan_file_from_json(json, "plan.json"), InputError);
+    json = to_json(example());
+    json["clip_gradients"] = true;
+    EXPECT_THROW(plan_file_from_json(json, "plan.json"), InputError) << "clipping to nothing";
+    json = to_json(example());
+    json["seed"] = -1;
+    EXPECT_THROW(plan_file_from_json(json, "plan.json"), InputError);
     json = to_json(example());
     json["strategy"] = "zero9";
     EXPECT_THROW(plan_file_from_json(json, "plan.json"), InputError);

@@ -41,6 +41,7 @@ void write_plan(const Options& options, const Inputs& inputs, const PlanCandidat
                         options.plan.machine.nccl_env,
                         candidate.plan};
     write_file(options.plan_out, to_json(file).dump(2) + "\n", "--plan-out");
+                        options.plan.training.max_grad_norm,
 }
 
 void write_step_trace(const Options& options, const Inputs& inputs, const PlanCandidate& candidate) {

@@ -25,8 +25,24 @@ void require_writable(const std::string& path, const char* option) {
                          "name a folder that may be written");
 }
 
+void require_another_folder(const RunOptions& options) {
+    std::error_code error;
+    if (!options.save.empty() && !options.checkpoint.empty() &&
+        std::filesystem::equivalent(options.save, options.checkpoint, error))
+        throw InputError("--save", options.save + " is the folder of --checkpoint", "name another folder");
+}
+
+void require_one_node(const RunOptions& options) {
+    if (options.machine.nodes != 1)
+        throw InputError("--nodes", "ranks run on this machine alone", "leave it out; --gpus says how many");
+    if (!options.machine.gpu_ids.empty())
+        throw InputError("--gpu-ids", "ranks run on this machine's CPU", "write --gpus with their number");
+}
+
 Report run(const RunOptions& options) {
     const InterruptWatch interrupt;
+    require_one_node(options);
+    require_another_folder(options);
     require_writable(options.save, "--save");
     require_writable(options.save_gradients, "--save-gradients");
     require_writable(options.trace, "--trace");

@@ -20,7 +20,7 @@ namespace wirewise {
 
 namespace {
 
-constexpr std::int64_t kDefaultSteps = 10, kMostRanks = 1024;
+constexpr std::int64_t kDefaultSteps = 10, kMostRanks = 64;
 
 double finite(double value, double least, const char* option) {
     if (!std::isfinite(value) || value < least)
@@ -38,15 +38,14 @@ double beta_of(const std::string& word) try {
     throw InputError("--betas", "\"" + word + "\" is no number from 0 to 1", "write for example 0.9,0.95");
 }
 
-Hyperparameters numbers_of(const RunOptions& options) {
+void set_numbers(const RunOptions& options, Hyperparameters& numbers) {
     const std::vector<std::string> betas = split(options.betas, ',');
     if (betas.size() != 2) throw InputError("--betas", "needs two numbers", "write for example 0.9,0.95");
-    return {.learning_rate = finite(options.learning_rate, 0, "--learning-rate"),
-            .beta1 = beta_of(betas[0]),
-            .beta2 = beta_of(betas[1]),
-            .epsilon = finite(options.epsilon, 0, "--eps"),
-            .weight_decay = finite(options.weight_decay, 0, "--weight-decay"),
-            .max_gradient_norm = options.training.max_grad_norm};
+    numbers.learning_rate = finite(options.learning_rate, 0, "--learning-rate");
+    numbers.beta1 = beta_of(betas[0]);
+    numbers.beta2 = beta_of(betas[1]);
+    numbers.epsilon = finite(options.epsilon, 0, "--eps");
+    numbers.weight_decay = finite(options.weight_decay, 0, "--weight-decay");
 }
 
 int ranks_of(const RunOptions& options, bool single) {
@@ -89,9 +88,11 @@ void set_model_and_plan(const RunOptions& options, RunInputs& inputs) {
     inputs.config = config_text(name, overrides);
     if (file) {
         inputs.plan = file->plan;
+        inputs.numbers.max_gradient_norm = file->max_grad_norm;
         return;
     }
     inputs.plan = plan_template(options.training, inputs.model, inputs.warnings);
+    inputs.numbers.max_gradient_norm = options.training.max_grad_norm;
     set_strategy(options, inputs.plan);
 }
 
@@ -121,8 +122,10 @@ void set_tokens(const RunOptions& options, RunInputs& inputs) {
                                                          token_width_of(options.token_width));
     if (const auto shape = inputs.tokens->shape()) fit_plan_to(*shape, options, plan);
     inputs.batch = {plan.micro_batch * plan.mesh.world() * plan.gradient_accumulation, plan.sequence_length};
-    if (options.steps < 0) throw InputError("--steps", "is negative", "write a number of steps");
-    inputs.steps = options.steps > 0 ? options.steps : inputs.tokens->steps().value_or(kDefaultSteps);
+    if (options.steps && *options.steps < 1)
+        throw InputError("--steps", fmt::format("{} is no number of steps", *options.steps),
+                         "write 1 or more");
+    inputs.steps = options.steps ? *options.steps : inputs.tokens->steps().value_or(kDefaultSteps);
 }
 
 }  // namespace
@@ -130,7 +133,7 @@ void set_tokens(const RunOptions& options, RunInputs& inputs) {
 RunInputs run_inputs_of(const RunOptions& options) {
     RunInputs inputs;
     set_model_and_plan(options, inputs);
-    inputs.numbers = numbers_of(options);
+    set_numbers(options, inputs.numbers);
     inputs.plan.seed = options.seed;
     set_tokens(options, inputs);
     return inputs;

@@ -1,5 +1,7 @@
 #include "tools/run/run_options.hpp"
 
+#include <algorithm>
+
 #include <CLI/CLI.hpp>
 
 namespace wirewise {
@@ -47,12 +49,18 @@ void add_outputs(CLI::App& command, RunOptions& to) {
 }  // namespace
 
 void RunOptions::add_to(CLI::App& command) {
-    command.add_option("--plan", plan, "a file that plan --plan-out wrote, instead of the options below");
+    CLI::Option* file =
+        command.add_option("--plan", plan,
+                           "a file that plan --plan-out wrote, instead of the strategy, batch "
+                           "and precision below");
     command.add_option("--backend", backend, "cuda, host [cuda where there is a GPU]");
     model.add_to(command);
     machine.add_to(command);
     command.get_option("--machine")->required(false);
+    std::vector<CLI::Option*> before = command.get_options();
     training.add_to(command);
+    for (CLI::Option* option : command.get_options())
+        if (std::find(before.begin(), before.end(), option) == before.end()) file->excludes(option);
     output.add_to(command);
     add_data(command, *this);
     add_numbers(command, *this);

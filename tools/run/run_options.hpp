@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "tools/options/options.hpp"
@@ -16,7 +17,7 @@ struct RunOptions {
     std::string plan;     // a file of plan --plan-out
     std::string backend;  // cuda, host; empty: cuda where there is a GPU
     std::string checkpoint, tokens, token_width;
-    std::int64_t steps = 0;  // 0: those of the token file, else 10
+    std::optional<std::int64_t> steps;  // those of the token file, else 10
     double learning_rate = 1e-3, epsilon = 1e-8, weight_decay = 0.1;
     std::string betas = "0.9,0.95";
     std::uint64_t seed = 1;
