@@ -34,7 +34,11 @@ std::vector<std::string> command_names(const CLI::App& app) {
     return names;
 }
 
-int complain(int code, const std::string& message) {
+// On one line; what a file smuggled into the message cannot steer the terminal.
+int complain(int code, std::string message) {
+    std::replace_if(
+        message.begin(), message.end(),
+        [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
     std::fprintf(stderr, "wirewise: error: %s\n", message.c_str());
     return code;
 }
@@ -126,8 +130,8 @@ void write(const Report& report, const OutputOptions& output) {
             std::fprintf(stderr, "wirewise: warning: %s\n", warning.c_str());
     for (const auto& error : report.errors) complain(0, error);
     const std::string text = render(report, format, terminal);
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+        throw InputError("standard output", "cannot be written", "check where it leads and the room there");
 }
 
 }  // namespace wirewise

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "model/memory/pytorch_memory.hpp"
 #include "model/memory/states.hpp"
+#include "model/strategy/lower.hpp"
 
 namespace wirewise {
 
@@ -118,6 +120,48 @@ Estimate walked(const Transformer& model, const ParallelPlan& plan, const Site& 
     return estimate;
 }
 
+void time_step(Estimate& estimate, const StepProgram& program, const ParallelPlan& plan, const Site& site,
+               const Wires& wires) {
+    const Timeline timeline = simulate_on(site, plan, program);
+    estimate.time = summarize(program, timeline);
+    attribute(estimate, program, timeline, wires);
+}
+
+// What `factor` times the micro-batches that `shorter` has not would add.
+void lengthen(Estimate& estimate, const Estimate& shorter, double factor) {
+    const auto grow = [&](auto& value, auto less) { value += (value - less) * factor; };
+    const auto grow_count = [&](std::int64_t& value, std::int64_t less) {
+        value += std::llround(static_cast<double>(value - less) * factor);
+    };
+    for (const auto part : {&TimelineSummary::step, &TimelineSummary::compute,
+                            &TimelineSummary::communication, &TimelineSummary::exposed_communication,
+                            &TimelineSummary::optimizer, &TimelineSummary::idle, &TimelineSummary::host_busy})
+        grow(estimate.time.*part, shorter.time.*part);
+    for (const auto part : {&Estimate::gemm, &Estimate::attention, &Estimate::pointwise})
+        grow(estimate.*part, shorter.*part);
+    grow(estimate.executed, shorter.executed);
+    for (CollectiveUse& use : estimate.collectives)
+        for (const CollectiveUse& less : shorter.collectives) {
+            if (less.kind != use.kind || less.axis != use.axis) continue;
+            std::int64_t bytes = use.bytes.count();
+            grow_count(bytes, less.bytes.count());
+            use.bytes = Bytes(bytes);
+            grow_count(use.calls, less.calls);
+            grow(use.seconds, less.seconds);
+        }
+}
+
+// Long accumulations are simulated with few micro-batches: each further one takes what the last ones took.
+void add_further_micro_batches(Estimate& estimate, const Transformer& model, const ParallelPlan& plan,
+                               const Site& site, const Wires& wires) {
+    ParallelPlan half = with_walked_micro_batches(plan);
+    const auto further = static_cast<double>(plan.gradient_accumulation - half.gradient_accumulation);
+    half.gradient_accumulation /= 2;
+    Estimate shorter;
+    time_step(shorter, lower(model, half, Phase::steady_step), half, site, wires);
+    lengthen(estimate, shorter, further / static_cast<double>(half.gradient_accumulation));
+}
+
 }  // namespace
 
 Estimate estimate_memory(const Transformer& model, const ParallelPlan& plan, const Site& site) {
@@ -134,9 +178,9 @@ Estimate estimate(const Transformer& model, const ParallelPlan& plan, const Site
     const Wires wires = site.wires(plan.mesh);
     StepProgram steady;
     Estimate estimate = walked(model, plan, site, wires, steady);
-    const Timeline timeline = simulate_on(site, plan, steady);
-    estimate.time = summarize(steady, timeline);
-    attribute(estimate, steady, timeline, wires);
+    time_step(estimate, steady, plan, site, wires);
+    if (plan.gradient_accumulation > kWalkedMicroBatches)
+        add_further_micro_batches(estimate, model, plan, site, wires);
     return estimate;
 }
 

@@ -25,7 +25,7 @@ struct RuntimeMemory {
 struct CollectiveUse {
     CollectiveKind kind{};
     Axis axis{};
-    int calls = 0;
+    std::int64_t calls = 0;
     Bytes bytes;           // of all calls
     Seconds seconds;       // of all calls, in the simulated step
     std::string link;      // the bottleneck, for people

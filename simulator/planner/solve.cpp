@@ -26,6 +26,7 @@ class Search {
     ParallelPlan plan_at(std::int64_t units) const {
         ParallelPlan plan = plan_;
         (what_ == SolveFor::max_micro_batch ? plan.micro_batch : plan.sequence_length) = units * step_;
+        if (divides_global_batch()) plan.gradient_accumulation = of_a_rank() / units;
         return plan;
     }
 
@@ -35,6 +36,17 @@ class Search {
     }
 
     PlanCandidate judged(std::int64_t units) const { return judge(question_, plan_at(units), site_); }
+
+    // A global batch leaves only micro-batches that divide it.
+    bool divides_global_batch() const { return question_.global_batch && what_ == SolveFor::max_micro_batch; }
+    std::int64_t of_a_rank() const { return *question_.global_batch / site_.ranks(); }
+
+    // The next micro-batch after `units` that divides the global batch; 0: there is none.
+    std::int64_t next_divisor(std::int64_t units) const {
+        for (std::int64_t next = units + 1; next <= std::min(of_a_rank(), kMost); ++next)
+            if (of_a_rank() % next == 0) return next;
+        return 0;
+    }
 
     std::int64_t most() const {
         const bool bounded =
@@ -62,6 +74,14 @@ Solution solve(const Question& question, Strategy strategy, SolveFor what, std::
     Solution solution;
     if (!search.fits(1)) {
         solution.next_limit = limit_text(search.judged(1));
+        return solution;
+    }
+    if (search.divides_global_batch()) {
+        std::int64_t good = 1, next = search.next_divisor(1);
+        while (next > 0 && search.fits(next)) good = next, next = search.next_divisor(next);
+        solution.value = good;
+        solution.candidate = search.judged(good);
+        solution.next_limit = next > 0 ? limit_text(search.judged(next)) : "the global batch ends there";
         return solution;
     }
     std::int64_t good = 1, bad = 2;

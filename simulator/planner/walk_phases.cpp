@@ -40,7 +40,22 @@ const Buffer* largest_new_buffer(const StepProgram& program, std::size_t op) {
     return largest;
 }
 
+// The last micro-batch of a walked program stands for the plan's last one.
+std::string renumbered(const std::string& at, const ParallelPlan& walked, const ParallelPlan& plan) {
+    const auto last = [](const ParallelPlan& of) {
+        return fmt::format("micro-batch {},", of.gradient_accumulation - 1);
+    };
+    const auto found = at.find(last(walked));
+    if (found == std::string::npos) return at;
+    return std::string(at).replace(found, last(walked).size(), last(plan));
+}
+
 }  // namespace
+
+ParallelPlan with_walked_micro_batches(ParallelPlan plan) {
+    plan.gradient_accumulation = std::min(plan.gradient_accumulation, kWalkedMicroBatches);
+    return plan;
+}
 
 bool has_stale_bucket(const ParallelPlan& plan) {
     return plan.runtime == Runtime::pytorch &&
@@ -52,20 +67,24 @@ bool repeats_previous_phase(const ParallelPlan& plan, Phase phase) {
     return phase == Phase::steady_step && plan.runtime != Runtime::deepspeed && !has_stale_bucket(plan);
 }
 
-WalkedPhases walk_phases(const Transformer& model, const ParallelPlan& plan) {
+WalkedPhases walk_phases(const Transformer& model, const ParallelPlan& whole) {
+    const ParallelPlan plan = with_walked_micro_batches(whole);
     WalkedPhases walked;
     MemoryWalk walk = walk_for(plan.runtime);
     for (const Phase phase : kPhases) {
         if (!repeats_previous_phase(plan, phase)) walked.steady = lower(model, plan, phase);
         walked.steady.phase = phase;
         walked.phases.push_back({phase, walk.run(walked.steady)});
+        walked.phases.back().peak.at = renumbered(walked.phases.back().peak.at, plan, whole);
         walked.reserved = std::max(walked.reserved, walked.phases.back().peak.reserved);
     }
     walked.peak = walk.peak();
+    walked.peak.at = renumbered(walked.peak.at, plan, whole);
     return walked;
 }
 
-FirstOverflow first_overflow(const Transformer& model, const ParallelPlan& plan, Bytes limit) {
+FirstOverflow first_overflow(const Transformer& model, const ParallelPlan& whole, Bytes limit) {
+    const ParallelPlan plan = with_walked_micro_batches(whole);
     MemoryWalk walk = walk_for(plan.runtime);
     for (const Phase phase : kPhases) {
         const StepProgram program = lower(model, plan, phase);
@@ -76,7 +95,7 @@ FirstOverflow first_overflow(const Transformer& model, const ParallelPlan& plan,
         if (over == allocated.end()) continue;
         const auto op = static_cast<std::size_t>(over - allocated.begin());
         const Buffer* buffer = largest_new_buffer(program, op);
-        return {phase, buffer ? describe(*buffer) : "", place_of(program.ops[op])};
+        return {phase, buffer ? describe(*buffer) : "", renumbered(place_of(program.ops[op]), plan, whole)};
     }
     return {};
 }

@@ -18,8 +18,12 @@ struct WalkedPhases {
     std::vector<PhasePeak> phases;  // in the order they happen
     MemoryPeak peak;                // the highest allocated of all phases
     Bytes reserved;                 // the highest reserved of all phases
-    StepProgram steady;             // the program of the steady step
+    StepProgram steady;             // the program of the steady step, of kWalkedMicroBatches at most
 };
+
+// Programs of more micro-batches than this are walked with this many: those in the middle are all alike.
+constexpr std::int64_t kWalkedMicroBatches = 16;
+ParallelPlan with_walked_micro_batches(ParallelPlan plan);
 
 WalkedPhases walk_phases(const Transformer& model, const ParallelPlan& plan);
 

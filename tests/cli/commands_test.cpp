@@ -144,6 +144,50 @@ TEST(Solve, TheLargestMicroBatchIsTheLast) {
     EXPECT_NE(fits(most + 1), "yes");
 }
 
+TEST(Solve, MicroBatchesDivideTheGlobalBatch) {
+    const std::string question =
+        "--model mistral-7b --machine a100-80gb-x4 --strategy zero1 --global-batch 64";
+    const Said run = wirewise_run("solve max-micro-batch " + question);
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const Json solution = run.json().at("solutions").at(0);
+    const auto most = solution.at("value").get<std::int64_t>();
+    EXPECT_EQ(64 / 4 % most, 0);
+    const Said plan = wirewise_run("plan " + question + " --micro-batch " + std::to_string(most));
+    ASSERT_EQ(plan.exit_code, 0) << plan.err;
+    EXPECT_EQ(plan.json().at("candidates").at(0).at("memory"), solution.at("candidate").at("memory"));
+}
+
+TEST(Plan, WarnsOfAProfileOfAnotherGpu) {
+    const std::string question = "plan --model mistral-7b --machine a100-80gb-x4 --strategy fsdp ";
+    EXPECT_NE(wirewise_run(question + "--profile h200-sxm").err.find("not of the machine's"),
+              std::string::npos);
+    EXPECT_EQ(wirewise_run(question + "--profile data-sheet").err, "");
+}
+
+TEST(Plan, WarnsOfAPriceWithoutTokens) {
+    const Said run = run_binary({"plan", "--model", "mistral-7b", "--machine", "a100-80gb-x4", "--strategy",
+                                 "fsdp", "--price", "2.10 USD/GPU/h"});
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_NE(run.err.find("--tokens-total"), std::string::npos) << run.err;
+}
+
+TEST(Plan, LongAccumulationIsPlannedAtOnce) {
+    const std::string question =
+        "plan --model mistral-7b --machine hgx-h100-8 --runtime pytorch --strategy fsdp ";
+    const auto rate = [&](const char* accumulation) {
+        const Said run = wirewise_run(question + "--gradient-accumulation " + accumulation);
+        EXPECT_EQ(run.exit_code, 0) << run.err;
+        return run.json().at("candidates").at(0).at("throughput").at("tokens_per_second").get<double>();
+    };
+    EXPECT_NEAR(rate("1000000") / rate("16"), 1, 0.02);
+}
+
+TEST(Output, ThatCannotBeWrittenIsSaid) {
+    const std::string command =
+        std::string("\"") + WIREWISE_BINARY + "\" model mistral-7b 2>/dev/null >/dev/full";
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
+}
+
 TEST(Solve, FewestGpus) {
     const Said run =
         wirewise_run("solve min-gpus --model mistral-7b --machine a100-80gb-x4 --sequence-length 2048");

@@ -52,6 +52,17 @@ TEST_P(Phases, PeakIsTheHighestOfAllAndItsRowsAddUp) {
     EXPECT_GE(walked.reserved, walked.peak.allocated);
 }
 
+TEST_P(Phases, LongAccumulationsPeakWhereTheWholeProgramDoes) {
+    ParallelPlan whole = plan();
+    whole.gradient_accumulation = kWalkedMicroBatches + 3;
+    MemoryWalk walk(whole.runtime == Runtime::native ? make_arena() : make_caching_allocator());
+    for (const Phase phase : {Phase::load, Phase::first_step, Phase::second_step, Phase::steady_step})
+        walk.run(lower(model, whole, phase));
+    const WalkedPhases walked = walk_phases(model, whole);
+    EXPECT_EQ(walked.peak.allocated, walk.peak().allocated);
+    EXPECT_EQ(walked.peak.at, walk.peak().at);
+}
+
 TEST_P(Phases, FirstOverflowNamesABufferJustBelowThePeak) {
     const WalkedPhases walked = walk_phases(model, plan());
     EXPECT_TRUE(first_overflow(model, plan(), walked.peak.allocated).at.empty());

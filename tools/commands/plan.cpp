@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <sstream>
 
@@ -39,17 +41,23 @@ void write_plan(const Options& options, const Inputs& inputs, const PlanCandidat
                         inputs.question.machine.servers,
                         candidate.gpus,
                         options.plan.machine.nccl_env,
+                        options.plan.training.max_grad_norm,
                         candidate.plan};
     write_file(options.plan_out, to_json(file).dump(2) + "\n", "--plan-out");
-                        options.plan.training.max_grad_norm,
 }
 
 void write_step_trace(const Options& options, const Inputs& inputs, const PlanCandidate& candidate) {
     const Question& question = inputs.question;
     const Site site = site_of(question, candidate.gpus);
-    const StepProgram program = lower(question.model, candidate.plan, Phase::steady_step);
-    const Timeline timeline = simulate_on(site, candidate.plan, program);
-    const TraceSource source{"rank 0, predicted", &program, &timeline};
+    const ParallelPlan plan = with_walked_micro_batches(candidate.plan);
+    const StepProgram program = lower(question.model, plan, Phase::steady_step);
+    const Timeline timeline = simulate_on(site, plan, program);
+    const std::string name =
+        plan == candidate.plan
+            ? "rank 0, predicted"
+            : fmt::format("rank 0, predicted, {} of the {} micro-batches", plan.gradient_accumulation,
+                          candidate.plan.gradient_accumulation);
+    const TraceSource source{name, &program, &timeline};
     std::ostringstream text;
     write_trace(text, std::span(&source, 1));
     write_file(options.trace, text.str(), "--trace");

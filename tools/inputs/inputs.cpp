@@ -38,7 +38,8 @@ int shard_group_of(const TrainingOptions& options, const Question& question) {
 }
 
 double tokens_of(const MoneyOptions& options) {
-    if (!std::isfinite(options.tokens_total) || options.tokens_total < 0)
+    constexpr double kMost = 1e18;
+    if (!(options.tokens_total >= 0 && options.tokens_total <= kMost))
         throw InputError("--tokens-total", "is not a number of tokens", "write for example 1e9");
     return options.tokens_total;
 }
@@ -68,10 +69,12 @@ Inputs inputs_of(const PlanOptions& options) {
             throw InputError("--global-batch", "is not a batch", "write 1 or more");
         question.global_batch = options.training.global_batch;
     }
-    question.profile = profile_of(options.training.profile, question.machine);
+    question.profile = profile_of(options.training.profile, question.machine, inputs.warnings);
     question.samples = samples_of(options.training.profile);
     if (!options.money.price.empty()) inputs.price = price_of(options.money.price);
     inputs.tokens_total = tokens_of(options.money);
+    if (inputs.price && inputs.tokens_total == 0)
+        inputs.warnings.emplace_back("--price says nothing without --tokens-total");
     return inputs;
 }
 

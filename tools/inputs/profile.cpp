@@ -1,5 +1,7 @@
 #include "tools/inputs/profile.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "model/cost/profile_files.hpp"
@@ -14,10 +16,7 @@ constexpr std::string_view kDataSheet = "data-sheet", kCollectives = "collective
 
 std::string stem(const EmbeddedFile& file) { return std::string(file.name.substr(0, file.name.rfind('.'))); }
 
-}  // namespace
-
-CostProfile profile_of(const std::string& named, const Machine& machine) {
-    const GpuModel& gpu = *machine.gpus.front().model;
+CostProfile find_profile(const std::string& named, const GpuModel& gpu) {
     if (named.empty()) return profile_for(gpu);
     if (named == kDataSheet) return profile_from_data_sheet(gpu);
     if (std::filesystem::exists(named)) return load_profile(named);
@@ -29,6 +28,17 @@ CostProfile profile_of(const std::string& named, const Machine& machine) {
     }
     throw InputError("--profile", "no file and no shipped profile \"" + named + "\"",
                      remedy_from(named, names));
+}
+
+}  // namespace
+
+CostProfile profile_of(const std::string& named, const Machine& machine, std::vector<std::string>& warnings) {
+    const GpuModel& gpu = *machine.gpus.front().model;
+    CostProfile profile = find_profile(named, gpu);
+    if (profile.gpu != gpu.name)
+        warnings.push_back(fmt::format("--profile {}: times are those of {}, not of the machine's {}", named,
+                                       profile.gpu, gpu.name));
+    return profile;
 }
 
 CollectiveSamples samples_of(const std::string& named) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "model/collectives/samples.hpp"
 #include "model/cost/cost_profile.hpp"
@@ -10,8 +11,8 @@
 namespace wirewise {
 
 // A file, "data-sheet", the name of a shipped profile; empty: the one shipped for the machine's GPU, else its
-// data sheet.
-CostProfile profile_of(const std::string& named, const Machine& machine);
+// data sheet. Warns when it is another GPU's.
+CostProfile profile_of(const std::string& named, const Machine& machine, std::vector<std::string>& warnings);
 
 // All measured collectives that are shipped; none with --profile data-sheet.
 CollectiveSamples samples_of(const std::string& named);
