@@ -9,20 +9,10 @@
 #include <vector>
 
 #include "executor/host/gate.hpp"
+#include "executor/training/rank_group.hpp"
 #include "model/program/program.hpp"
 
 namespace wirewise {
-
-// One member's side of a collective. `count`: elements of the full buffer (S of nccl-tests). In place where
-// the member's part of the one lies within the other.
-struct CollectiveCall {
-    CollectiveKind kind = CollectiveKind::all_reduce;
-    DType dtype = DType::fp32;
-    std::int64_t count = 0;
-    bool average = false;
-    const std::byte* send = nullptr;
-    std::byte* receive = nullptr;
-};
 
 class Group {
   public:
