@@ -18,6 +18,7 @@ Json case_json(const Comparison& one) {
               {"strategy", one.labels.strategy},
               {"wire", one.labels.wire},
               {"hardware", one.labels.hardware},
+              {"profile", one.profile},
               {"quantity", name_of(one.quantity)},
               {"predicted", one.predicted},
               {"measured", one.measured},
@@ -139,6 +140,22 @@ Report validation_report(const Validation& validation) {
     report.tables.push_back(summary_table(lines));
     report.tables.push_back(worst_table(validation.comparisons));
     if (!validation.left_out.empty()) report.tables.push_back(left_out_table(validation));
+    return report;
+}
+
+Report accuracy_page(const Validation& validation, const std::string& command) {
+    Report report = validation_report(validation);
+    report.before.insert(
+        report.before.begin(),
+        {"# How far the predictions are off",
+         "Every committed case, predicted on the path of `wirewise plan` and compared with what was "
+         "measured. "
+         "`measured` cases ran on our machine, whose profile is fitted to them; all others are published "
+         "runs, "
+         "predicted from data sheets alone. What their words mean is data: calibration/cases/conventions. "
+         "A row is left out for what it states, never for its error. `bias` is the median signed error; "
+         "`in interval` the share inside the 90 % interval that the planner states.",
+         "Written by:", "```sh\n" + command + "\n```"});
     return report;
 }
 
