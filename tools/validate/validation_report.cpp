@@ -61,12 +61,21 @@ std::vector<std::string> summary_row(const SummaryLine& line) {
             line.with_interval ? percent(line.interval_coverage(), 0) : "-"};
 }
 
+// Groups that hold every case of their quantity say nothing new.
+bool says_more(const SummaryLine& line, const std::vector<SummaryLine>& lines) {
+    const auto whole = std::ranges::find_if(lines, [&](const SummaryLine& other) {
+        return other.quantity == line.quantity && other.group == "all";
+    });
+    return line.group == "all" || whole == lines.end() || line.n != whole->n;
+}
+
 Table summary_table(const std::vector<SummaryLine>& lines) {
     Table table{"",
                 {"<quantity", "<group", "cases", "median", "mean", "90th", "worst", "bias", "in interval"},
                 {},
                 -1};
-    for (const SummaryLine& line : lines) table.rows.push_back(summary_row(line));
+    for (const SummaryLine& line : lines)
+        if (says_more(line, lines)) table.rows.push_back(summary_row(line));
     return table;
 }
 
