@@ -2,6 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "model/topology/disjoint_sets.hpp"
+#include "model/topology/routes.hpp"
 
 namespace wirewise {
 namespace {
@@ -20,14 +26,17 @@ class Flow {
         for (const Arc& arc : arcs_) capacity_.push_back(arc.left);
     }
 
-    // Runs from s to t; afterwards reached() tells the sending side.
-    double run(NodeId s, NodeId t) {
+    // The most that `from` can send to `to`: the min-cut between the two sets.
+    double run(const std::vector<NodeId>& from, const std::vector<NodeId>& to) {
         for (std::size_t i = 0; i < arcs_.size(); ++i) arcs_[i].left = capacity_[i];
+        sink_.assign(out_.size(), false);
+        for (const NodeId node : to) sink_[node] = true;
         double total = 0;
-        while (search(s, t)) {
+        while (const std::optional<NodeId> end = search(from)) {
             double room = std::numeric_limits<double>::max();
-            for (NodeId at = t; at != s; at = before(at)) room = std::min(room, arcs_[arrived_[at]].left);
-            for (NodeId at = t; at != s; at = before(at)) {
+            for (NodeId at = *end; arrived_[at] != kSource; at = before(at))
+                room = std::min(room, arcs_[arrived_[at]].left);
+            for (NodeId at = *end; arrived_[at] != kSource; at = before(at)) {
                 arcs_[arrived_[at]].left -= room;
                 arcs_[arrived_[at] ^ 1].left += room;
             }
@@ -35,8 +44,6 @@ class Flow {
         }
         return total;
     }
-
-    bool reached(NodeId node) const { return arrived_[node] != kNone; }
 
   private:
     struct Arc {
@@ -48,19 +55,19 @@ class Flow {
 
     NodeId before(NodeId node) const { return arcs_[arrived_[node] ^ 1].to; }
 
-    bool search(NodeId s, NodeId t) {
+    std::optional<NodeId> search(const std::vector<NodeId>& from) {
         arrived_.assign(out_.size(), kNone);
-        arrived_[s] = kSource;
-        queue_.assign(1, s);
+        queue_ = from;
+        for (const NodeId node : from) arrived_[node] = kSource;
         for (std::size_t i = 0; i < queue_.size(); ++i)
             for (const std::size_t arc : out_[queue_[i]]) {
                 const NodeId to = arcs_[arc].to;
                 if (arcs_[arc].left < kNothing || arrived_[to] != kNone) continue;
                 arrived_[to] = arc;
-                if (to == t) return true;
+                if (sink_[to]) return to;
                 queue_.push_back(to);
             }
-        return false;
+        return std::nullopt;
     }
 
     std::vector<Arc> arcs_;
@@ -68,6 +75,7 @@ class Flow {
     std::vector<std::vector<std::size_t>> out_;
     std::vector<std::size_t> arrived_;
     std::vector<NodeId> queue_;
+    std::vector<bool> sink_;
 };
 
 double rate_out(const MachineGraph& graph, NodeId node) {
@@ -84,29 +92,61 @@ double rate_in(const MachineGraph& graph, NodeId node) {
     return sum;
 }
 
+using Members = std::vector<bool>;  // by rank
+
+// Path class of every pair of ranks, a row each.
+std::vector<std::vector<PathClass>> classes_of(const Machine& machine, const std::vector<int>& gpus) {
+    std::vector<std::vector<PathClass>> classes(gpus.size());
+    for (std::size_t a = 0; a < gpus.size(); ++a) {
+        const HostRoutes routes(machine, machine.gpu(gpus[a]).node);
+        for (const int to : gpus)
+            classes[a].push_back(nvlink_count(machine, gpus[a], to) > 0
+                                     ? PathClass::nvlink
+                                     : class_of_route(machine.graph, routes.to(machine.gpu(to).node)));
+    }
+    return classes;
+}
+
+// Single ranks, NVLink islands, ranks of a PCIe switch, host bridge, NUMA node: what the wiring sets apart.
+// It does not depend on rates, so that more of them never lowers the bound.
+std::set<Members> parts_of(const Machine& machine, const std::vector<int>& gpus) {
+    const auto classes = classes_of(machine, gpus);
+    std::set<Members> parts;
+    for (const PathClass path : {PathClass::self, PathClass::nvlink, PathClass::pix, PathClass::pxb,
+                                 PathClass::phb, PathClass::node}) {
+        DisjointSets sets(gpus.size());
+        for (std::size_t a = 0; a < gpus.size(); ++a)
+            for (std::size_t b = a + 1; b < gpus.size(); ++b)
+                if (classes[a][b] <= path) sets.join(a, b);
+        std::map<std::size_t, Members> joined;
+        for (std::size_t rank = 0; rank < gpus.size(); ++rank)
+            joined.try_emplace(sets.root(rank), gpus.size(), false).first->second[rank] = true;
+        for (auto& [root, members] : joined) parts.insert(std::move(members));
+    }
+    parts.erase(Members(gpus.size(), true));
+    return parts;
+}
+
+// Max-flows of more single ranks than this would cost more than they tell.
+constexpr std::size_t kMostFlows = 32;
+
 }  // namespace
 
-std::vector<Cut> cuts_between(const Machine& machine, const std::vector<int>& local_gpus, bool alike) {
-    const int ranks = static_cast<int>(local_gpus.size());
+std::vector<Cut> cuts_between(const Machine& machine, const std::vector<int>& local_gpus) {
     std::vector<Cut> cuts;
-    if (ranks < 2) return cuts;
-    std::vector<NodeId> nodes;
-    for (const int gpu : local_gpus) nodes.push_back(machine.gpu(gpu).node);
-    for (const NodeId node : nodes) {
-        const bool root = node == nodes.front();
-        cuts.push_back({1, root, rate_out(machine.graph, node)});
-        cuts.push_back({ranks - 1, !root, rate_in(machine.graph, node)});
-    }
+    if (local_gpus.size() < 2) return cuts;
+    const int ranks = static_cast<int>(local_gpus.size());
     Flow flow(machine.graph);
-    const auto add_cut = [&](NodeId from, NodeId to) {
-        const double capacity = flow.run(from, to);
-        const auto inside =
-            std::count_if(nodes.begin(), nodes.end(), [&](NodeId node) { return flow.reached(node); });
-        cuts.push_back({static_cast<int>(inside), from == nodes.front(), capacity});
-    };
-    for (std::size_t other = 1; other < (alike ? 2 : nodes.size()); ++other) {
-        add_cut(nodes[0], nodes[other]);
-        add_cut(nodes[other], nodes[0]);
+    for (const Members& members : parts_of(machine, local_gpus)) {
+        std::vector<NodeId> inside, outside;
+        for (std::size_t rank = 0; rank < local_gpus.size(); ++rank)
+            (members[rank] ? inside : outside).push_back(machine.gpu(local_gpus[rank]).node);
+        const int count = static_cast<int>(inside.size());
+        const bool quick = count == 1 && local_gpus.size() > kMostFlows;
+        cuts.push_back({count, members.front(),
+                        quick ? rate_out(machine.graph, inside.front()) : flow.run(inside, outside)});
+        cuts.push_back({ranks - count, !members.front(),
+                        quick ? rate_in(machine.graph, inside.front()) : flow.run(outside, inside)});
     }
     return cuts;
 }

@@ -14,10 +14,8 @@ struct Cut {
     double capacity = 0;     // bytes per second from the sending side to the other, at wire rates
 };
 
-// The cuts that separate the group: every single GPU's own, and the min-cuts between the first GPU and each
-// other, both ways. `alike`: all GPUs of the group hang alike from one switch, so that one pair stands for
-// all.
-std::vector<Cut> cuts_between(const Machine& machine, const std::vector<int>& local_gpus, bool alike);
+// The min-cuts between parts of the group that the wiring sets apart and the rest of it, both ways.
+std::vector<Cut> cuts_between(const Machine& machine, const std::vector<int>& local_gpus);
 
 // Least time per byte of S that a cut with `inside` of `ranks` on its sending side allows.
 double seconds_per_byte_over(const Cut& cut, CollectiveKind kind, int ranks);

@@ -145,7 +145,7 @@ std::vector<GroupRates> rates_of_groups(const Machine& machine, const NcclEnviro
             if (plan.wires.full_switch()) rates.switch_port = switch_port_of(machine, plan.wires);
             rates.gpu = common_gpu(machine, view[i].gpus);
             rates.path = common_path(machine, view[i].gpus);
-            rates.cuts = cuts_between(machine, view[i].gpus, plan.wires.full_switch());
+            rates.cuts = cuts_between(machine, view[i].gpus);
         }
         if (rates.servers > 1) {
             rates.network = network[i].limit;

@@ -14,19 +14,6 @@ namespace {
 // verb.
 constexpr double kTcpPerNic = 4.4e9, kTcpHop = 20e-6;
 
-// The NICs a GPU may use alike: those at its best path class, as NCCL picks them.
-std::vector<std::size_t> nearest_nics(const Machine& machine, int gpu) {
-    const HostRoutes routes(machine, machine.gpu(gpu).node);
-    PathClass best = PathClass::none;
-    std::vector<std::size_t> nearest;
-    for (std::size_t i = 0; i < machine.nics.size(); ++i) {
-        const PathClass path = class_of_route(machine.graph, routes.to(machine.nics[i].node));
-        if (path < best) best = path, nearest.clear();
-        if (path == best) nearest.push_back(i);
-    }
-    return nearest;
-}
-
 bool spans(const LocalGroup& group) { return group.servers > 1; }
 
 // How many GPUs of spanning groups use each NIC, and how many of them are this group's.
@@ -67,6 +54,18 @@ double part_of_fabric(const Machine& machine, const LocalGroup& group, bool by_t
 }
 
 }  // namespace
+
+std::vector<std::size_t> nearest_nics(const Machine& machine, int gpu) {
+    const HostRoutes routes(machine, machine.gpu(gpu).node);
+    PathClass best = PathClass::none;
+    std::vector<std::size_t> nearest;
+    for (std::size_t i = 0; i < machine.nics.size(); ++i) {
+        const PathClass path = class_of_route(machine.graph, routes.to(machine.nics[i].node));
+        if (path < best) best = path, nearest.clear();
+        if (path == best) nearest.push_back(i);
+    }
+    return nearest;
+}
 
 std::vector<NetworkShare> network_shares(const Machine& machine, const NcclEnvironment& environment,
                                          const ServerView& view) {

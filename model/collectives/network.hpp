@@ -14,6 +14,9 @@ struct NetworkShare {
     int channels = 2;
 };
 
+// The NICs a GPU may use alike: those at its best path class, as NCCL picks them. By index of the server's.
+std::vector<std::size_t> nearest_nics(const Machine& machine, int gpu);
+
 // One share per group of the view; groups that stay inside the server get none (rate 0).
 std::vector<NetworkShare> network_shares(const Machine& machine, const NcclEnvironment& environment,
                                          const ServerView& view);

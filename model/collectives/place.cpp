@@ -99,8 +99,9 @@ class Search {
         : machine_(machine), environment_(environment), objective_(objective) {}
 
     Placement priced(std::vector<int> order, std::int64_t alike) const {
-        const int size = objective_.group > 0 ? objective_.group : static_cast<int>(order.size());
-        const CollectivePricer pricer(machine_, environment_, groups_of(order, size));
+        const std::vector<int> ranks = on_all_servers(machine_, order);
+        const int size = objective_.group > 0 ? objective_.group : static_cast<int>(ranks.size());
+        const CollectivePricer pricer(machine_, environment_, groups_of(ranks, size));
         const CollectivePrice price = pricer.price(objective_.kind, objective_.bytes);
         Placement placement;
         placement.order = std::move(order);
@@ -174,6 +175,14 @@ std::vector<int> Placement::gpus() const {
     std::vector<int> sorted = order;
     std::sort(sorted.begin(), sorted.end());
     return sorted;
+}
+
+std::vector<int> on_all_servers(const Machine& machine, const std::vector<int>& order) {
+    std::vector<int> ranks;
+    ranks.reserve(order.size() * static_cast<std::size_t>(machine.servers));
+    for (int server = 0; server < machine.servers; ++server)
+        for (const int gpu : order) ranks.push_back(server * machine.gpus_per_server() + gpu);
+    return ranks;
 }
 
 std::vector<Placement> place(const Machine& machine, const NcclEnvironment& environment, int count,

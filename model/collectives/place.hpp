@@ -1,4 +1,4 @@
-// Which GPUs of a server to take, and in which order, for a job of a given size.
+// Which GPUs of a server to take, and in which order, for a job of a given size; of every server the same.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace wirewise {
 
 // The best placement is the one where this collective is fastest. `group`: consecutive ranks form groups of
-// so many, all running at once (shard groups of HSDP); 0: all ranks are one group.
+// so many, all running at once (shard groups of HSDP); 0: all ranks, of all servers, are one group.
 struct PlacementObjective {
     CollectiveKind kind = CollectiveKind::all_reduce;
     Bytes bytes{std::int64_t{1} << 30};
@@ -26,6 +26,9 @@ struct Placement {
 
     std::vector<int> gpus() const;  // in rising order
 };
+
+// That order on every server of the machine, one server after the other: the GPUs of a job's ranks.
+std::vector<int> on_all_servers(const Machine& machine, const std::vector<int>& order);
 
 // All placements that differ in wiring, best first; the naive one is among them. Throws InputError where the
 // server has fewer GPUs.

@@ -9,7 +9,8 @@
 
 namespace wirewise {
 
-// Path class, NVLinks and rate of every pair of a server's GPUs, folded into small numbers once.
+// Path class, NVLinks, rate and (for several servers) shared NICs of every pair of a server's GPUs, folded
+// into small numbers once.
 class PairLabels {
   public:
     explicit PairLabels(const Machine& machine);

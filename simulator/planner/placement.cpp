@@ -11,17 +11,6 @@
 
 namespace wirewise {
 
-namespace {
-
-std::vector<int> on_all_servers(const Machine& machine, const std::vector<int>& of_one) {
-    std::vector<int> gpus;
-    for (int server = 0; server < machine.servers; ++server)
-        for (const int gpu : of_one) gpus.push_back(server * machine.gpus_per_server() + gpu);
-    return gpus;
-}
-
-}  // namespace
-
 ChosenGpus choose_gpus(const Machine& machine, const NcclEnvironment& environment, int per_server) {
     std::vector<int> first(static_cast<std::size_t>(per_server));
     std::iota(first.begin(), first.end(), 0);

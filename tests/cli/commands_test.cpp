@@ -102,6 +102,33 @@ TEST(Place, PrefersOneBridgeGroup) {
     EXPECT_EQ(best.at("export"), "CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=0,1,2,3");
 }
 
+// The same GPUs of every node; collective and step go over the network.
+TEST(Place, OverSeveralNodes) {
+    const std::string question = "place --machine h200-nvl-8 --count 4 --model mistral-7b --strategy fsdp";
+    const Said one = wirewise_run(question),
+               two = wirewise_run(question + " --nodes 2 --fabric infiniband-ndr");
+    ASSERT_EQ(two.exit_code, 0) << two.err;
+    EXPECT_EQ(two.json().at("nodes"), 2);
+    const Json alone = one.json().at("placements").at(0), joined = two.json().at("placements").at(0);
+    EXPECT_NE(joined.at("busbw_bytes_per_second"), alone.at("busbw_bytes_per_second"));
+    EXPECT_NE(joined.at("step_seconds"), alone.at("step_seconds"));
+    EXPECT_EQ(
+        wirewise_run("place --machine hgx-h100-8 --count 1 --nodes 2 --fabric infiniband-ndr").exit_code, 0);
+}
+
+// Where wiring only bounds a path the answer is the middle of a range.
+TEST(Collective, HostPathsHaveARange) {
+    const Said run = wirewise_run("collective --op all_reduce --bytes 1GiB --machine h200-nvl-8");
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const Json result = run.json().at("results").at(0);
+    const Json range = result.at("busbw_range_bytes_per_second");
+    const double low = range.at(0), high = range.at(1), middle = result.at("busbw_bytes_per_second");
+    EXPECT_LT(low, middle);
+    EXPECT_GT(high, middle);
+    EXPECT_GT(high, 2 * low);
+    EXPECT_LE(high, 2.5 * low);
+}
+
 TEST(WhatIf, ComparesPlacements) {
     const Said run = wirewise_run(
         "what-if --model mistral-7b --machine h200-nvl-8 --strategy fsdp --gpu-ids 0,1,2,3 --gpu-ids "

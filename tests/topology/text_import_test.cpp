@@ -183,6 +183,16 @@ TEST(TopoText, OtherThingsAreRefusedByName) {
     }
 }
 
+TEST(TopoText, LinkTypesOfAmdAreRefusedThoughTheyBeginWithX) {
+    const ImportResult result = import_machine(R"(       GPU0         GPU1
+GPU0   0            XGMI
+GPU1   XGMI         0
+)");
+    EXPECT_EQ(result.verdict, Verdict::reject);
+    ASSERT_EQ(result.warnings.size(), 1U);
+    EXPECT_NE(result.warnings.front().find("rocm-smi"), std::string::npos) << result.warnings.front();
+}
+
 TEST(TopoText, KindsAndBusIdsFromAListBesideTheMatrix) {
     const ImportResult result = import_machine(
         "GPU 0: NVIDIA A40 (UUID: GPU-x)\nGPU 1: NVIDIA A40 (UUID: GPU-y)\n"

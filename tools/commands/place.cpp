@@ -33,9 +33,9 @@ class Steps {
 
     Seconds on(const Placement& placement) const {
         const Question& question = inputs_.question;
-        const auto plan =
-            plan_for(question, question.strategies.front(), static_cast<int>(placement.order.size()));
-        return estimate(question.model, plan, site_of(question, placement.order)).time.step;
+        const std::vector<int> ranks = on_all_servers(question.machine, placement.order);
+        const auto plan = plan_for(question, question.strategies.front(), static_cast<int>(ranks.size()));
+        return estimate(question.model, plan, site_of(question, ranks)).time.step;
     }
 
   private:
@@ -61,25 +61,27 @@ Report place_report(const Options& options) {
     Report report;
     const Machine machine = machine_of(options.plan.machine, report.warnings);
     const NcclEnvironment environment = environment_of(options.plan.machine, report.warnings);
-    if (options.count < 2 || options.count > machine.gpus_per_server())
+    const int least = machine.servers > 1 ? 1 : 2;
+    if (options.count < least || options.count > machine.gpus_per_server())
         throw InputError(
             "--count",
             fmt::format("{} of the {} GPUs of {}", options.count, machine.gpus_per_server(), machine.name),
-            fmt::format("write 2 to {}", machine.gpus_per_server()));
+            fmt::format("write {} to {}", least, machine.gpus_per_server()));
     const Bytes bytes = parse_bytes(options.bytes, "--bytes");
     const auto placements =
         place(machine, environment, options.count,
               {CollectiveKind::all_reduce, bytes, std::max(0, options.plan.training.shard_group)});
     std::optional<Steps> steps;
     if (!options.plan.model.model.empty()) steps.emplace(options, placements.front());
-    report.document = {{"schema", "wirewise.place/1"},
-                       {"machine", machine.name},
-                       {"count", options.count},
-                       {"bytes", bytes.count()},
-                       {"placements", Json::array()}};
+    report.document = {{"schema", "wirewise.place/1"}, {"machine", machine.name},
+                       {"nodes", machine.servers},     {"count", options.count},
+                       {"bytes", bytes.count()},       {"placements", Json::array()}};
     report.records = "placements";
     report.tables.push_back(
-        {fmt::format("all-reduce of {}; choices wired alike are listed once", to_text(bytes)),
+        {fmt::format("all-reduce of {}{}; choices wired alike are listed once", to_text(bytes),
+                     machine.servers > 1
+                         ? fmt::format(" over {} nodes, the same GPUs of each", machine.servers)
+                         : ""),
          {"<rank order", "busbw GB/s", "step ms", "alike", "<bottleneck"},
          {},
          0});
@@ -109,7 +111,7 @@ void add_place_command(CommandLine& line) {
         line.add("place", "which GPUs to use, in which order, ranked, with the line to export");
     auto options = std::make_shared<Options>();
     options->plan.add_to(command);
-    command.add_option("--count", options->count, "how many GPUs")->required();
+    command.add_option("--count", options->count, "how many GPUs of each node")->required();
     command.add_option("--bytes", options->bytes, "judged by an all-reduce of this size [1 GiB]");
     options->output.add_to(command);
     line.answer(command, options->output, [options] { return place_report(*options); });

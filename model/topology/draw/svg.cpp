@@ -125,15 +125,24 @@ class SvgPainter {
         return fmt::format("{}", fmt::join(texts, " + "));
     }
 
+    // The PCIe facts stand to the right of the others, or above them where those need the line.
     void title() {
         text(28, 36, 20, shortened(machine_.name, 60), "start", kInk, true);
+        const std::string facts = facts_text(), pcie = pcie_text();
+        constexpr double kLetter = 7;
+        const double needed = 84 + kLetter * static_cast<double>(facts.size() + pcie.size());
+        text(28, 58, 13, facts, "start", kFaint);
+        text(layout_.width - 28, needed > layout_.width ? 36 : 58, 13, pcie, "end", kFaint);
+    }
+
+    std::string facts_text() const {
         std::string facts = kinds();
         if (const auto sets = islands(machine_).size(); machine_.gpus.size() > 1)
             facts += fmt::format(" · {} island{}", sets, sets == 1 ? "" : "s");
         if (machine_.cpu != CpuKind::unknown) facts += fmt::format(" · {}", name_of(machine_.cpu));
         if (machine_.host_memory.count() > 0)
             facts += fmt::format(" · {} of host memory", to_text(machine_.host_memory));
-        text(28, 58, 13, facts, "start", kFaint);
+        return facts;
     }
 
     void paint_panel(const Panel& panel) {
@@ -299,7 +308,6 @@ class SvgPainter {
 
     void foot() {
         const double y = layout_.height - 16;
-        text(layout_.width - 28, 58, 13, pcie_text(), "end", kFaint);
         if (layout_.bottleneck.found) {
             line(28, y - 4, 52, y - 4, kNarrow, 4);
             text(60, y, 13, "narrowest between islands: " + layout_.bottleneck.text, "start", kNarrow, true);

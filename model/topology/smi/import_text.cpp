@@ -61,7 +61,7 @@ void add_rates(const Machine& machine, TopologyFacts& facts) {
 
 bool holds_matrix(std::string_view text) {
     Repairs repairs;
-    return read_matrix(clean_lines(text, repairs), repairs).matrix.has_value();
+    return !is_of_amd(text) && read_matrix(clean_lines(text, repairs), repairs).matrix.has_value();
 }
 
 ImportResult import_text(std::string_view text, const ImportHints& hints) {
@@ -70,7 +70,7 @@ ImportResult import_text(std::string_view text, const ImportHints& hints) {
     Repairs repairs;
     const std::vector<std::string> lines = clean_lines(text, repairs);
     Reading reading = read_matrix(lines, repairs);
-    if (!reading.matrix) {
+    if (!reading.matrix || is_of_amd(text)) {
         result.kind = "text";
         result.warnings.push_back(what_it_is(text, reading.other));
         return result;

@@ -18,6 +18,7 @@ constexpr Sign kSigns[] = {
     {"ROCm System Management", "output of rocm-smi"},
     {"ROCM-SMI", "output of rocm-smi"},
     {"Link Type between two GPUs", "a link-type matrix of rocm-smi --showtopo"},
+    {"XGMI", "a link-type matrix of rocm-smi or amd-smi: built-in machines stand in for AMD boxes"},
     {"ACCESS TABLE", "output of amd-smi topology"},
     {"WEIGHT TABLE", "output of amd-smi topology"},
     {"NCCL INFO", "an NCCL log (NCCL_DEBUG=INFO), not a matrix"},
@@ -44,6 +45,8 @@ bool is_binary(std::string_view text) {
 }
 
 }  // namespace
+
+bool is_of_amd(std::string_view text) { return text.find("XGMI") != std::string_view::npos; }
 
 std::string what_it_is(std::string_view text, OtherMatrix other) {
     constexpr std::string_view wanted = "give the output of nvidia-smi topo -m";

@@ -1,0 +1,48 @@
+// What an answer about wires costs: searching placements, pricing a large cluster.
+#include <benchmark/benchmark.h>
+
+#include <numeric>
+
+#include "model/collectives/place.hpp"
+#include "model/topology/built_in.hpp"
+
+namespace wirewise {
+namespace {
+
+std::vector<int> all_gpus(const Machine& machine) {
+    std::vector<int> gpus(static_cast<std::size_t>(machine.gpu_count()));
+    std::iota(gpus.begin(), gpus.end(), 0);
+    return gpus;
+}
+
+// Every count of GPUs of a box, all subsets: limit 50 ms each.
+void place_on(benchmark::State& state, const char* name) {
+    const Machine machine = *built_in_machine(name);
+    for (auto _ : state) benchmark::DoNotOptimize(place(machine, {}, static_cast<int>(state.range(0))));
+}
+BENCHMARK_CAPTURE(place_on, bridge_groups, "h200-nvl-8")->DenseRange(2, 8)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(place_on, cube_mesh, "dgx-1-v100")->DenseRange(2, 8)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(place_on, pcie, "rtx-4090-8")->DenseRange(2, 8)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(place_on, sixteen, "dgx-2")->Arg(8)->Unit(benchmark::kMillisecond);
+
+// HSDP: groups inside the job, so that orders matter.
+void place_groups(benchmark::State& state) {
+    const Machine machine = *built_in_machine("h100-nvl-8");
+    for (auto _ : state)
+        benchmark::DoNotOptimize(place(machine, {}, 8, {CollectiveKind::all_reduce, 1_GiB, 2}));
+}
+BENCHMARK(place_groups)->Unit(benchmark::kMillisecond);
+
+// Search and price over so many servers of eight: limit 10 ms for 16,384 GPUs.
+void all_reduce_on_servers(benchmark::State& state) {
+    const Machine machine = join(*built_in_machine("hgx-h100-8"), static_cast<int>(state.range(0)),
+                                 fabric_named("infiniband-ndr"));
+    for (auto _ : state) {
+        const CollectivePricer pricer(machine, {}, {all_gpus(machine)});
+        benchmark::DoNotOptimize(pricer.price(CollectiveKind::all_reduce, 1_GiB).seconds);
+    }
+}
+BENCHMARK(all_reduce_on_servers)->Arg(2)->Arg(64)->Arg(2048)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace wirewise
