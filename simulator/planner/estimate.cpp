@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "model/cost/host_costs.hpp"
 #include "model/memory/pytorch_memory.hpp"
 #include "model/memory/states.hpp"
 #include "model/strategy/lower.hpp"
@@ -170,8 +171,8 @@ Estimate estimate_memory(const Transformer& model, const ParallelPlan& plan, con
 }
 
 Timeline simulate_on(const Site& site, const ParallelPlan& plan, const StepProgram& program) {
-    return simulate(program, site.profile(), site.wires(plan.mesh),
-                    site.profile().runtime(name_of(plan.runtime)));
+    const CostProfile profile = in_machine(site.profile(), host_share(site.machine(), site.gpus()));
+    return simulate(program, profile, site.wires(plan.mesh), profile.runtime(name_of(plan.runtime)));
 }
 
 Estimate estimate(const Transformer& model, const ParallelPlan& plan, const Site& site) {
