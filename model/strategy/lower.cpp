@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "model/strategy/deepspeed/lower_deepspeed.hpp"
 #include "model/strategy/native/lower_native.hpp"
 #include "model/strategy/pytorch/lower_pytorch.hpp"
 #include "model/units/error.hpp"
@@ -22,10 +23,10 @@ StepProgram lower(const Transformer& model, const ParallelPlan& plan, Phase phas
         case Runtime::pytorch:
             return lower_pytorch(model, plan, phase);
         case Runtime::deepspeed:
-            break;
+            return lower_deepspeed(model, plan, phase);
     }
-    throw InputError("--runtime", fmt::format("{} is not modelled yet", name_of(plan.runtime)),
-                     "write native or pytorch");
+    ensure(false, "a plan has a runtime");
+    return {};
 }
 
 }  // namespace wirewise
