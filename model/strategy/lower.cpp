@@ -6,6 +6,7 @@
 
 #include "model/strategy/deepspeed/lower_deepspeed.hpp"
 #include "model/strategy/native/lower_native.hpp"
+#include "model/strategy/offload_rules.hpp"
 #include "model/strategy/pytorch/lower_pytorch.hpp"
 #include "model/units/error.hpp"
 
@@ -17,6 +18,7 @@ StepProgram lower(const Transformer& model, const ParallelPlan& plan, Phase phas
         throw InputError("--gradient-accumulation",
                          fmt::format("{} micro-batches are too many for one step", plan.gradient_accumulation),
                          fmt::format("write at most {}, or a smaller --global-batch", kMostMicroBatches));
+    require_offload(plan);
     switch (plan.runtime) {
         case Runtime::native:
             return lower_native(model, plan, phase);

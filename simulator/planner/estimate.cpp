@@ -114,6 +114,8 @@ Estimate walked(const Transformer& model, const ParallelPlan& plan, const Site& 
     steady = std::move(phases.steady);
     Estimate estimate;
     estimate.phases = std::move(phases.phases);
+    estimate.host = host_memory_of(estimate.phases, host_share(site.machine(), site.gpus()).ranks,
+                                   site.machine().host_memory);
     estimate.peak = phases.peak;
     estimate.reserved = phases.reserved;
     if (race) estimate.others = other_races(model, expected);

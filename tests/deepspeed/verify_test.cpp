@@ -45,12 +45,12 @@ void expect_sound(const Transformer& model, const ParallelPlan& plan, const std:
 
 // Stages x accumulation x offload x overlap, with buckets that hold several gradients, one, and none.
 TEST(DeepSpeed, EveryCombinationIsSound) {
-    const Transformer model = load_model("mistral-7b", {"num_hidden_layers=3"});
+    const Transformer model = load_model("mistral-7b", {"num_hidden_layers=2"});
     for (const Strategy strategy : kStrategies)
         for (const Offload& offload : kOffloads)
             for (const int accumulation : {1, 3})
                 for (const std::optional<bool> overlap : {std::optional<bool>(), {true}, {false}})
-                    for (const std::int64_t bucket : {500'000'000L, 40'000'000L, 1'000'000L}) {
+                    for (const std::int64_t bucket : {500'000'000L, 20'000'000L}) {
                         if (!possible(strategy, offload)) continue;
                         ParallelPlan plan = plan_for(strategy);
                         plan.offload = offload;
@@ -78,7 +78,7 @@ TEST(DeepSpeed, EveryFamilyIsSound) {
 }
 
 TEST(DeepSpeed, OneGpuIsSound) {
-    const Transformer model = load_model("qwen2.5-7b", {"num_hidden_layers=3"});
+    const Transformer model = load_model("qwen2.5-7b", {"num_hidden_layers=2"});
     for (const Strategy strategy : kStrategies)
         for (const Offload& offload : kOffloads) {
             if (!possible(strategy, offload)) continue;
@@ -90,7 +90,7 @@ TEST(DeepSpeed, OneGpuIsSound) {
 }
 
 TEST(DeepSpeed, OptimizersAreSound) {
-    const Transformer model = load_model("llama-3.2-1b", {"num_hidden_layers=3"});
+    const Transformer model = load_model("llama-3.2-1b", {"num_hidden_layers=2"});
     for (const Strategy strategy : kStrategies)
         for (const OptimizerKind kind :
              {OptimizerKind::adamw_fused, OptimizerKind::adamw_foreach, OptimizerKind::adamw_8bit, OptimizerKind::sgd}) {

@@ -24,13 +24,8 @@ std::unique_ptr<DeepSpeedPolicy> make_policy(PytorchContext& context) {
 }
 
 void refuse_what_it_lacks(const ParallelPlan& plan) {
-    const Sharding sharding = sharding_of(plan.strategy);
-    if (plan.offload.optimizer && !sharding.optimizer)
-        throw InputError("--offload", "DeepSpeed offloads the optimizer from ZeRO stage 1 on",
-                         "write --strategy zero1, zero2 or zero3");
-    if (plan.offload.parameters && !sharding.parameters)
-        throw InputError("--offload", "DeepSpeed offloads parameters at ZeRO stage 3 only",
-                         "write --strategy zero3, or --offload optimizer");
+    if (plan.recompute == Recompute::pointwise || plan.recompute == Recompute::selective)
+        throw InputError("--recompute", "DeepSpeed checkpoints whole layers", "write none or full");
     if (plan.offload.any() && plan.optimizer == OptimizerKind::adamw_8bit)
         throw InputError("--offload", "the CPU's optimizer keeps no 8-bit states",
                          "write --optimizer adamw_fused");

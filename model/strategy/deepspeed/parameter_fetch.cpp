@@ -210,6 +210,7 @@ void ParameterFetch::end_micro_batch() {
 
 void ParameterFetch::refresh_persistent() {
     ProgramBuilder& build = context_.build();
+    begin_step();
     std::vector<Operand> parts, wholes;
     std::int64_t own = 0;
     for (std::size_t i = 0; i < kept_whole_.size(); ++i) {
@@ -220,7 +221,6 @@ void ParameterFetch::refresh_persistent() {
     }
     if (parts.empty()) return;
     const Bytes bytes = bytes_of(own * layout_.ranks(), type());
-    build.join(gather_, context_.compute);
     const BufferId output =
         build.transient("gathered persisting parameters", bytes, type(), Role::communication, gather_);
     parts.push_back({output, Access::write, layout_.ranks() > 1, Bytes(0), bytes});
