@@ -75,8 +75,9 @@ struct CopyCosts {
     Seconds fixed;
 };
 
-// What the CPU computes for one rank while all ranks of its server do the same: bound by memory. Of the machine, not of
-// the GPU: see HostShare (model/topology/host_share.hpp); the default is a guess where no machine is known.
+// What the CPU computes for one rank while all ranks of its server do the same: bound by memory. Of the
+// machine, not of the GPU: see HostShare (model/topology/host_share.hpp); the default is a guess where no
+// machine is known.
 struct HostCosts {
     BytesPerSecond memory_rate{10e9};
 };

@@ -6,9 +6,10 @@ namespace wirewise {
 
 namespace {
 
-// Of the memory rate, what an optimizer on the CPU reaches: Llama 3.1 405B on 8 servers of 8 H100 updates in about 4 s
-// (LambdaLabsML/distributed-training-guide, 05-training-llama-405b, read 2026-11): 50.7e9 parameters of a server x 14 B
-// (bf16 parameter, gradient and two moments read, three of them written) in 4 s is 177 of 490 GB/s. One sample.
+// Of the memory rate, what an optimizer on the CPU reaches: Llama 3.1 405B on 8 servers of 8 H100 updates in
+// about 4 s (LambdaLabsML/distributed-training-guide, 05-training-llama-405b, read 2026-11): 50.7e9
+// parameters of a server x 14 B (bf16 parameter, gradient and two moments read, three of them written) in 4 s
+// is 177 of 490 GB/s. One sample.
 constexpr double kHostUpdateShare = 0.36;
 
 }  // namespace

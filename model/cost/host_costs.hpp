@@ -1,4 +1,5 @@
-// The part of the physics that is the machine's and not the GPU's: copies to and from the host, kernels of the CPU.
+// The part of the physics that is the machine's and not the GPU's: copies to and from the host, kernels of
+// the CPU.
 #pragma once
 
 #include "model/cost/cost_profile.hpp"
@@ -6,7 +7,8 @@
 
 namespace wirewise {
 
-// The profile of a GPU in this machine. Copies go at the GPU's own rate or at its share of PCIe, whichever is less.
+// The profile of a GPU in this machine. Copies go at the GPU's own rate or at its share of PCIe, whichever is
+// less.
 CostProfile in_machine(CostProfile profile, const HostShare& share);
 
 }  // namespace wirewise

@@ -43,8 +43,8 @@ BufferId ProgramBuilder::persistent(std::string_view name, Bytes bytes, DType dt
     return add_buffer({{name, layer_}, bytes, dtype, role, Lifetime::persistent, home});
 }
 
-BufferId ProgramBuilder::on_host(Lifetime lifetime, std::string_view name, Bytes bytes, DType dtype, Role role,
-                                 StreamId home) {
+BufferId ProgramBuilder::on_host(Lifetime lifetime, std::string_view name, Bytes bytes, DType dtype,
+                                 Role role, StreamId home) {
     return add_buffer({{name, layer_}, bytes, dtype, role, lifetime, home, MemorySpace::host});
 }
 

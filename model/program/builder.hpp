@@ -28,7 +28,8 @@ class ProgramBuilder {
     BufferId transient(std::string_view name, Bytes bytes, DType dtype, Role role, StreamId home);
     BufferId persistent(std::string_view name, Bytes bytes, DType dtype, Role role, StreamId home);
     // In host memory.
-    BufferId on_host(Lifetime lifetime, std::string_view name, Bytes bytes, DType dtype, Role role, StreamId home);
+    BufferId on_host(Lifetime lifetime, std::string_view name, Bytes bytes, DType dtype, Role role,
+                     StreamId home);
     std::string_view intern(std::string text);
 
     // Whole-buffer operands, or the part [offset, offset + bytes).

@@ -67,8 +67,8 @@ std::string op_line(const StepProgram& program, std::size_t index) {
 
 std::string buffer_line(const StepProgram& program, std::size_t index) {
     const Buffer& buffer = program.buffers[index];
-    return fmt::format("b{} \"{}\" {} {} {} B {}{} on {}\n", index, to_text(buffer.name), name_of(buffer.role),
-                       name_of(buffer.dtype), buffer.bytes.count(),
+    return fmt::format("b{} \"{}\" {} {} {} B {}{} on {}\n", index, to_text(buffer.name),
+                       name_of(buffer.role), name_of(buffer.dtype), buffer.bytes.count(),
                        buffer.space == MemorySpace::host ? "host " : "",
                        buffer.lifetime == Lifetime::persistent ? "persistent" : "transient",
                        program.streams[index_of(buffer.home)].name);

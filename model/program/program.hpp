@@ -126,8 +126,8 @@ struct Receive {
     std::int32_t peer_offset = -1;
     Bytes bytes{};
 };
-// A transfer by a copy engine. Reads its first operand, writes its second. A host side is a buffer in host memory, or,
-// where what lies there is not the plan's (the batch, a file), no operand.
+// A transfer by a copy engine. Reads its first operand, writes its second. A host side is a buffer in host
+// memory, or, where what lies there is not the plan's (the batch, a file), no operand.
 struct Copy {
     MemorySpace from = MemorySpace::device, to = MemorySpace::device;
     Bytes bytes{};

@@ -12,9 +12,9 @@ namespace wirewise {
 namespace {
 
 constexpr std::array<std::string_view, 11> kFaultKinds{
-    "read_before_write", "unordered_conflict", "wait_before_record",   "freed_early", "used_after_release",
-    "double_update",     "missing_update",     "operand_out_of_range", "unknown_id",  "wrong_memory",
-    "collective_mismatch"};
+    "read_before_write",  "unordered_conflict", "wait_before_record", "freed_early",
+    "used_after_release", "double_update",      "missing_update",     "operand_out_of_range",
+    "unknown_id",         "wrong_memory",       "collective_mismatch"};
 
 }  // namespace
 

@@ -7,14 +7,15 @@
 namespace wirewise {
 
 struct Offload {
-    bool optimizer = false;   // master parameters, moments and the gradients they are updated with; the CPU updates
+    bool optimizer =
+        false;  // master parameters, moments and the gradients they are updated with; the CPU updates
     bool parameters = false;  // this rank's share of the 16-bit parameters
     bool any() const { return optimizer || parameters; }
     bool operator==(const Offload&) const = default;
 };
 
-// Sizes in elements. Names and defaults are those of DeepSpeed's zero_optimization (deepspeed/runtime/zero/config.py, read
-// 2026-11).
+// Sizes in elements. Names and defaults are those of DeepSpeed's zero_optimization
+// (deepspeed/runtime/zero/config.py, read 2026-11).
 struct DeepSpeedSettings {
     std::int64_t reduce_bucket_size = 500'000'000;
     std::int64_t allgather_bucket_size = 500'000'000;

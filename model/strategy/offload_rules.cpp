@@ -18,7 +18,8 @@ std::optional<OffloadRefusal> deepspeed_refusal(const Sharding& sharding, const 
 
 std::optional<OffloadRefusal> pytorch_refusal(const Sharding& sharding, const Offload& offload) {
     if (!sharding.parameters)
-        return OffloadRefusal{"PyTorch offloads with FSDP2 only", "write --strategy fsdp, or --runtime deepspeed"};
+        return OffloadRefusal{"PyTorch offloads with FSDP2 only",
+                              "write --strategy fsdp, or --runtime deepspeed"};
     if (offload.optimizer != offload.parameters)
         return OffloadRefusal{"FSDP2's CPUOffloadPolicy moves parameters, gradients and optimizer together",
                               "write --offload optimizer,parameters"};

@@ -48,7 +48,8 @@ BytesPerSecond memory_of(const MachineGraph& graph) {
 HostShare host_share(const Machine& machine, const std::vector<int>& gpus) {
     const std::vector<Route> routes = routes_to_memory(machine, gpus);
     const int ranks = std::max<int>(1, static_cast<int>(routes.size()));
-    return {slowest_share(machine.graph, routes), memory_of(machine.graph) / static_cast<double>(ranks), ranks};
+    return {slowest_share(machine.graph, routes), memory_of(machine.graph) / static_cast<double>(ranks),
+            ranks};
 }
 
 }  // namespace wirewise

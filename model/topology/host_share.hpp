@@ -1,5 +1,5 @@
-// What the host gives each GPU of a job while all of them ask for it at once: PCIe through switches that they share, and
-// their part of the server's memory.
+// What the host gives each GPU of a job while all of them ask for it at once: PCIe through switches that they
+// share, and their part of the server's memory.
 #pragma once
 
 #include <vector>

@@ -201,7 +201,8 @@ Json to_json(const PlanFile& file) {
                  {"compile", plan.compile},
                  {"seed", plan.seed}});
     if (plan.offload.any())
-        json.update({{"offload_optimizer", plan.offload.optimizer}, {"offload_parameters", plan.offload.parameters}});
+        json.update(
+            {{"offload_optimizer", plan.offload.optimizer}, {"offload_parameters", plan.offload.parameters}});
     if (plan.runtime == Runtime::deepspeed) json.update(deepspeed_json(plan.deepspeed));
     return json;
 }

@@ -62,11 +62,13 @@ void smaller_states(std::vector<Change>& changes, const ParallelPlan& plan) {
 void offloaded(std::vector<Change>& changes, const ParallelPlan& plan) {
     const auto change = [&](const char* words, Offload offload) {
         if (plan.offload == offload) return;
-        add(changes, plan, fmt::format("--offload {}", words), [&](ParallelPlan& to) { to.offload = offload; });
+        add(changes, plan, fmt::format("--offload {}", words),
+            [&](ParallelPlan& to) { to.offload = offload; });
     };
     if (plan.offload.any()) change("none", {});
     if (plan.runtime == Runtime::deepspeed) change("optimizer", {.optimizer = true});
-    if (plan.runtime != Runtime::native) change("optimizer,parameters", {.optimizer = true, .parameters = true});
+    if (plan.runtime != Runtime::native)
+        change("optimizer,parameters", {.optimizer = true, .parameters = true});
 }
 
 int shards_how_much(Strategy strategy) {

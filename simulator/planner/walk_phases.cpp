@@ -13,8 +13,8 @@ namespace wirewise {
 namespace {
 
 // The steps at which the peak of a training run can fall: states appear in the first, buckets and optimizer
-// states are complete from the second on, the caching allocator's segments from the third; then what a run does between
-// steps.
+// states are complete from the second on, the caching allocator's segments from the third; then what a run
+// does between steps.
 constexpr std::array kPhases{Phase::load,        Phase::first_step, Phase::second_step,
                              Phase::steady_step, Phase::evaluation, Phase::save};
 

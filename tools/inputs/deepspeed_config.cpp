@@ -44,7 +44,8 @@ class Section {
         const json* value = find(key);
         if (!value) return std::nullopt;
         if (!value->is_number())
-            throw InputError(place_ + "/" + key, fmt::format("{} is not a number", value->dump()), "write a number");
+            throw InputError(place_ + "/" + key, fmt::format("{} is not a number", value->dump()),
+                             "write a number");
         return value->get<double>();
     }
     std::optional<bool> flag(const std::string& key) const {
@@ -59,7 +60,8 @@ class Section {
         const json* value = find(key);
         if (!value) return std::nullopt;
         if (!value->is_string())
-            throw InputError(place_ + "/" + key, fmt::format("{} is not a word", value->dump()), "write a string");
+            throw InputError(place_ + "/" + key, fmt::format("{} is not a word", value->dump()),
+                             "write a string");
         return value->get<std::string>();
     }
     std::string place(const std::string& key) const { return place_ + "/" + key; }
@@ -78,7 +80,8 @@ class Section {
 
 // The file's value, unless the command line says another one than the option's default.
 template <class T>
-void take(T& option, const std::optional<T>& said, const T& usual, const std::string& place, const char* name) {
+void take(T& option, const std::optional<T>& said, const T& usual, const std::string& place,
+          const char* name) {
     if (!said) return;
     if (option != usual && option != *said)
         throw InputError(place, fmt::format("disagrees with {}", name), "leave one of the two out");
@@ -92,10 +95,10 @@ void take_batch(const Section& root, TrainingOptions& to) {
     take(to.gradient_accumulation, root.count("gradient_accumulation_steps"), usual.gradient_accumulation,
          root.place("gradient_accumulation_steps"), "--gradient-accumulation");
     if (!root.says("gradient_accumulation_steps"))
-        take(to.global_batch, root.count("train_batch_size"), usual.global_batch, root.place("train_batch_size"),
-             "--global-batch");
-    take(to.max_grad_norm, root.number("gradient_clipping"), usual.max_grad_norm, root.place("gradient_clipping"),
-         "--max-grad-norm");
+        take(to.global_batch, root.count("train_batch_size"), usual.global_batch,
+             root.place("train_batch_size"), "--global-batch");
+    take(to.max_grad_norm, root.number("gradient_clipping"), usual.max_grad_norm,
+         root.place("gradient_clipping"), "--max-grad-norm");
 }
 
 void take_precision(const Section& root, TrainingOptions& to) {
@@ -112,12 +115,14 @@ void take_precision(const Section& root, TrainingOptions& to) {
 std::string offloaded(const Section& zero, const std::string& key) {
     const std::string device = zero.at(key).word("device").value_or("none");
     if (device == "none" || device == "cpu") return device == "cpu" ? "yes" : "";
-    throw InputError(zero.at(key).place("device"), fmt::format("\"{}\" is not modelled", device), "write cpu or none");
+    throw InputError(zero.at(key).place("device"), fmt::format("\"{}\" is not modelled", device),
+                     "write cpu or none");
 }
 
 void take_offload(const Section& zero, TrainingOptions& to) {
     std::string offload;
-    if (!offloaded(zero, "offload_optimizer").empty() || zero.flag("cpu_offload").value_or(false)) offload = "optimizer";
+    if (!offloaded(zero, "offload_optimizer").empty() || zero.flag("cpu_offload").value_or(false))
+        offload = "optimizer";
     if (!offloaded(zero, "offload_param").empty()) offload += offload.empty() ? "parameters" : ",parameters";
     if (!offload.empty())
         take(to.offload, std::optional(offload), std::string(), zero.place("offload_optimizer"), "--offload");
@@ -146,24 +151,27 @@ void take_buckets(const Section& zero, DeepSpeedSettings& to) {
     set(to.sub_group_size, "sub_group_size");
     if (const auto overlap = zero.flag("overlap_comm")) to.overlap_comm = *overlap;
     if (to.reduce_bucket_size < 1 || to.sub_group_size < 1)
-        throw InputError(zero.place(to.sub_group_size < 1 ? "sub_group_size" : "reduce_bucket_size"), "is zero",
-                         "write a number of elements");
+        throw InputError(zero.place(to.sub_group_size < 1 ? "sub_group_size" : "reduce_bucket_size"),
+                         "is zero", "write a number of elements");
 }
 
 void warn(const Section& root, const Section& zero, std::vector<std::string>& warnings) {
     for (const char* key : {"zero_quantized_weights", "zero_quantized_gradients", "zero_hpz_partition_size",
                             "mics_shard_size", "round_robin_gradients"})
         if (zero.says(key)) warnings.push_back(fmt::format("{} is not modelled: ignored", zero.place(key)));
-    for (const char* key : {"activation_checkpointing", "data_types", "communication_data_type", "torch_autocast"})
+    for (const char* key :
+         {"activation_checkpointing", "data_types", "communication_data_type", "torch_autocast"})
         if (root.says(key)) warnings.push_back(fmt::format("{} is not modelled: ignored", root.place(key)));
 }
 
 }  // namespace
 
-void apply_deepspeed_config(const std::string& path, TrainingOptions& options, std::vector<std::string>& warnings) {
+void apply_deepspeed_config(const std::string& path, TrainingOptions& options,
+                            std::vector<std::string>& warnings) {
     const json file = parse_json(text_of_file(path, "--deepspeed-config"), path);
     const Section root(file, path + ":"), zero = root.at("zero_optimization");
-    if (options.runtime == "native") options.runtime = "deepspeed";  // the default: a config of DeepSpeed's means it
+    if (options.runtime == "native")
+        options.runtime = "deepspeed";  // the default: a config of DeepSpeed's means it
     take_batch(root, options);
     take_precision(root, options);
     take_stage(zero, options);

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <span>
 
+#include "model/cost/attention_library.hpp"
 #include "model/strategy/offload_rules.hpp"
 #include "model/units/error.hpp"
-#include "model/cost/attention_library.hpp"
 #include "tools/inputs/words.hpp"
 
 namespace wirewise {
@@ -108,7 +108,8 @@ std::span<const Strategy> strategies_of_runtime(Runtime runtime) {
 
 // DeepSpeed's stages also run on one GPU: for the sake of offload.
 int fewest_ranks(Strategy strategy, Runtime runtime) {
-    if (strategy == Strategy::single || (runtime == Runtime::deepspeed && sharding_of(strategy).optimizer)) return 1;
+    if (strategy == Strategy::single || (runtime == Runtime::deepspeed && sharding_of(strategy).optimizer))
+        return 1;
     return strategy == Strategy::hsdp ? 4 : 2;
 }
 
@@ -129,10 +130,10 @@ Strategy named_strategy(const std::string& name, Runtime runtime, int ranks, int
         throw InputError("--strategy", fmt::format("{} has no {}", name_of(runtime), name),
                          fmt::format("write one of {}", fmt::join(names, ", ")));
     if (ranks < fewest_ranks(*strategy, runtime))
-        throw InputError(
-            "--strategy",
-            fmt::format("{} needs at least {} GPUs, {} chosen", name, fewest_ranks(*strategy, runtime), ranks),
-            "choose more with --gpus or --gpu-ids, or write single");
+        throw InputError("--strategy",
+                         fmt::format("{} needs at least {} GPUs, {} chosen", name,
+                                     fewest_ranks(*strategy, runtime), ranks),
+                         "choose more with --gpus or --gpu-ids, or write single");
     if (*strategy == Strategy::hsdp && !groups_well(ranks, shard_group))
         throw InputError(
             "--shard-group",
@@ -149,7 +150,8 @@ Offload offload_of(const std::string& words, Runtime runtime) {
         else if (word == "parameters")
             offload.parameters = true;
         else if (!word.empty() && word != "none")
-            throw InputError("--offload", fmt::format("unknown \"{}\"", word), "write optimizer, parameters or both");
+            throw InputError("--offload", fmt::format("unknown \"{}\"", word),
+                             "write optimizer, parameters or both");
     }
     // The runtime's most sharded strategy tells what it can at all.
     if (const auto refusal = offload_refusal(runtime, Strategy::fsdp, offload))
@@ -161,7 +163,8 @@ Offload offload_of(const std::string& words, Runtime runtime) {
 void as_deepspeed_has_it(const TrainingOptions& options, ParallelPlan& plan) {
     Precision& precision = plan.precision;
     if (precision.gradient != precision.parameter || precision.reduce != precision.parameter)
-        throw InputError("--gradient-dtype", "DeepSpeed is modelled with gradients and reduction as the parameters",
+        throw InputError("--gradient-dtype",
+                         "DeepSpeed is modelled with gradients and reduction as the parameters",
                          "leave --gradient-dtype and --reduce-dtype out");
     precision.compute = precision.parameter;
     precision.master_weights = true;
@@ -195,7 +198,8 @@ std::vector<Strategy> strategies_of(const TrainingOptions& options, Runtime runt
     for (const auto& name : split(options.strategy, ',')) {
         if (name == "all") {
             for (const Strategy strategy : strategies_of_runtime(runtime))
-                if (ranks >= fewest_ranks(strategy, runtime) && !offload_refusal(runtime, strategy, offload) &&
+                if (ranks >= fewest_ranks(strategy, runtime) &&
+                    !offload_refusal(runtime, strategy, offload) &&
                     (strategy != Strategy::hsdp || groups_well(ranks, shard_group)))
                     chosen.push_back(strategy);
         } else {

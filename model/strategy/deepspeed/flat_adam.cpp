@@ -19,7 +19,8 @@ FlatAdam::FlatAdam(PytorchContext& context, std::optional<StreamId> host, std::v
             group.first = declare("exp_avg", moment, state_type_, Role::optimizer);
             group.second = declare("exp_avg_sq", moment, state_type_, Role::optimizer);
         }
-        if (offloaded()) group.gradient = declare("fp32 gradient partition", fp32, DType::fp32, Role::gradient);
+        if (offloaded())
+            group.gradient = declare("fp32 gradient partition", fp32, DType::fp32, Role::gradient);
         groups_.push_back(group);
     }
 }

@@ -1,5 +1,5 @@
-// The optimizer over flat fp32 groups: master parameters and moments of what this rank updates. On the GPU FusedAdam; with
-// the optimizer offloaded DeepSpeedCPUAdam, with the fp32 gradients beside it in host memory.
+// The optimizer over flat fp32 groups: master parameters and moments of what this rank updates. On the GPU
+// FusedAdam; with the optimizer offloaded DeepSpeedCPUAdam, with the fp32 gradients beside it in host memory.
 // Source: deepspeed/runtime/zero/{stage_1_and_2,stage3}.py, read 2026-11. States appear in the first step.
 #pragma once
 

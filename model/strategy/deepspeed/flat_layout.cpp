@@ -30,7 +30,8 @@ std::int64_t FlatLayout::reaching_into(int rank) const {
 FlatLayout::Range FlatLayout::own_part(WeightId weight) const {
     const Range place = of(weight);
     const std::int64_t begin = partition() * own_;
-    return {std::clamp(place.begin, begin, begin + partition()), std::clamp(place.end, begin, begin + partition())};
+    return {std::clamp(place.begin, begin, begin + partition()),
+            std::clamp(place.end, begin, begin + partition())};
 }
 
 int FlatLayout::partitions_touched(const std::vector<WeightId>& weights) const {

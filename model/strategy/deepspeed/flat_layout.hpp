@@ -1,5 +1,5 @@
-// ZeRO-1 and 2: all 16-bit parameters in one flat buffer, cut into equal partitions, one per rank; the buffer is padded to
-// 2 elements per rank. Source: deepspeed/runtime/zero/stage_1_and_2.py, read 2026-11.
+// ZeRO-1 and 2: all 16-bit parameters in one flat buffer, cut into equal partitions, one per rank; the buffer
+// is padded to 2 elements per rank. Source: deepspeed/runtime/zero/stage_1_and_2.py, read 2026-11.
 #pragma once
 
 #include "model/strategy/pytorch/weights.hpp"
@@ -20,7 +20,8 @@ class FlatLayout {
     // The part of the weight that this rank updates, counted in the flat buffer; empty: none.
     Range own_part(WeightId weight) const;
     bool is_own(WeightId weight) const { return own_part(weight).count() > 0; }
-    // Whole weights that reach into this rank's partition, together. "This rank" is the one for which it is most.
+    // Whole weights that reach into this rank's partition, together. "This rank" is the one for which it is
+    // most.
     std::int64_t own_weights_count() const { return own_weights_count_; }
     // How many partitions the ranges of these weights touch, a run of neighbours counting once.
     int partitions_touched(const std::vector<WeightId>& weights) const;

@@ -90,7 +90,8 @@ void GradientBucket::average(const Operand& gradients) {
     all_reduce(build.update(flat), stream);
     std::int64_t own = 0;
     for (const WeightId weight : members_) own += layout_.own_part(weight).count();
-    flat_op(context_, stream, "copy own part back", own, bytes_of(2 * own, type()), {build.read(flat), write});
+    flat_op(context_, stream, "copy own part back", own, bytes_of(2 * own, type()),
+            {build.read(flat), write});
     build.release(flat);
 }
 

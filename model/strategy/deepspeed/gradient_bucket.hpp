@@ -1,7 +1,8 @@
-// ZeRO-2's reduction during backward: each gradient is copied into a bucket of reduce_bucket_size elements (two of them,
-// used in turn, when communication overlaps); a full bucket is averaged by an all-reduce, of which each rank keeps what it
-// owns. A bucket that reaches into several partitions is flattened into one more buffer first. A gradient larger than a
-// bucket is reduced where it lies. Source: deepspeed/runtime/zero/stage_1_and_2.py, read 2026-11.
+// ZeRO-2's reduction during backward: each gradient is copied into a bucket of reduce_bucket_size elements
+// (two of them, used in turn, when communication overlaps); a full bucket is averaged by an all-reduce, of
+// which each rank keeps what it owns. A bucket that reaches into several partitions is flattened into one
+// more buffer first. A gradient larger than a bucket is reduced where it lies. Source:
+// deepspeed/runtime/zero/stage_1_and_2.py, read 2026-11.
 #pragma once
 
 #include <functional>
@@ -40,7 +41,7 @@ class GradientBucket {
     std::size_t current_ = 0;
     std::int64_t filled_ = 0;
     std::vector<WeightId> members_;
-    Tensor large_;                 // the bucket's only member, left where it was
+    Tensor large_;                   // the bucket's only member, left where it was
     std::vector<Tensor> in_flight_;  // large ones whose reduction may still run
 };
 

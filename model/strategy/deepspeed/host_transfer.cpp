@@ -25,7 +25,8 @@ HostTransfer::HostTransfer(PytorchContext& context, StreamId host, const FlatLay
     host_scratch_ = on_host("gradient scratch on the host", largest, Role::gradient);
     gpu_scratch_ = build.persistent("gradient scratch", bytes_of(largest, type()), type(), Role::gradient,
                                     context.compute);
-    if (context.plan().gradient_accumulation > 1) sums_ = on_host("accumulated gradients", own, Role::gradient);
+    if (context.plan().gradient_accumulation > 1)
+        sums_ = on_host("accumulated gradients", own, Role::gradient);
 }
 
 void HostTransfer::load() {
@@ -60,7 +61,8 @@ void HostTransfer::accumulate(WeightId weight, const Operand& gradient, StreamId
     };
     if (context_.emission.micro_batch > 0) {
         const auto scratch = [&](Access access) { return part(gpu_scratch_, access, 0, count, type()); };
-        build.copy(stream, "accumulated gradient from the host", {MemorySpace::host, MemorySpace::device, bytes},
+        build.copy(stream, "accumulated gradient from the host",
+                   {MemorySpace::host, MemorySpace::device, bytes},
                    {sum(Access::read), scratch(Access::write)});
         Operand update = gradient;
         update.access = Access::update;
@@ -86,7 +88,8 @@ void HostTransfer::give_back(BufferId master, std::int64_t count, const Operand&
             {build.read(master), part(updated_, Access::write, 0, count, type())});
     build.host_work(host_, "CPU optimizer", {HostWorkKind::synchronize, 1});
     build.join(context_.compute, host_);
-    build.copy(context_.compute, "updated parameters to the GPU", {MemorySpace::host, MemorySpace::device, bytes},
+    build.copy(context_.compute, "updated parameters to the GPU",
+               {MemorySpace::host, MemorySpace::device, bytes},
                {part(updated_, Access::read, 0, count, type()), to});
 }
 

@@ -12,12 +12,12 @@ inline Operand part(BufferId buffer, Access access, std::int64_t offset, std::in
 }
 
 // Reads what is in `operands` and writes the rest: a copy, cat, cast or sum of `count` elements.
-inline void flat_op(PytorchContext& context, StreamId stream, std::string_view name, std::int64_t count, Bytes traffic,
-                    std::span<const Operand> operands) {
+inline void flat_op(PytorchContext& context, StreamId stream, std::string_view name, std::int64_t count,
+                    Bytes traffic, std::span<const Operand> operands) {
     context.build().compute(stream, name, vector_kernel(1, count, traffic, DType::fp32), operands);
 }
-inline void flat_op(PytorchContext& context, StreamId stream, std::string_view name, std::int64_t count, Bytes traffic,
-                    std::initializer_list<Operand> operands) {
+inline void flat_op(PytorchContext& context, StreamId stream, std::string_view name, std::int64_t count,
+                    Bytes traffic, std::initializer_list<Operand> operands) {
     flat_op(context, stream, name, count, traffic, std::span(operands.begin(), operands.size()));
 }
 

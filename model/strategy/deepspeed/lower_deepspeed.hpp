@@ -1,4 +1,5 @@
-// DeepSpeed's realisation of a plan: the Hugging Face model in 16 bits, wrapped in the engine of the plan's ZeRO stage.
+// DeepSpeed's realisation of a plan: the Hugging Face model in 16 bits, wrapped in the engine of the plan's
+// ZeRO stage.
 #pragma once
 
 #include "model/program/program.hpp"

@@ -9,7 +9,8 @@ namespace wirewise {
 
 using namespace deepspeed;
 
-ParameterFetch::ParameterFetch(PytorchContext& context, const Zero3Layout& layout, std::optional<StreamId> host)
+ParameterFetch::ParameterFetch(PytorchContext& context, const Zero3Layout& layout,
+                               std::optional<StreamId> host)
     : context_(context),
       layout_(layout),
       trace_(context),
@@ -19,15 +20,16 @@ ParameterFetch::ParameterFetch(PytorchContext& context, const Zero3Layout& layou
       states_(context.weights.size()) {
     ProgramBuilder& build = context.build();
     const Bytes bytes = bytes_of(layout.own_count(), type());
-    own_parts_ = offloaded()
-                     ? build.on_host(Lifetime::persistent, "parameter partitions", bytes, type(), Role::parameter, *host)
-                     : build.persistent("parameter partitions", bytes, type(), Role::parameter, context.compute);
+    own_parts_ = offloaded() ? build.on_host(Lifetime::persistent, "parameter partitions", bytes, type(),
+                                             Role::parameter, *host)
+                             : build.persistent("parameter partitions", bytes, type(), Role::parameter,
+                                                context.compute);
     for (std::size_t i = 0; i < kept_whole_.size(); ++i) {
         const Weight& weight = context.weights.all()[i];
         if (!layout.all()[i].persists) continue;
         build.at_layer(weight.unit.layer);
-        kept_whole_[i] = build.persistent(name_of(weight), bytes_of(weight.count(), type()), type(), Role::parameter,
-                                          context.compute);
+        kept_whole_[i] = build.persistent(name_of(weight), bytes_of(weight.count(), type()), type(),
+                                          Role::parameter, context.compute);
     }
     build.at_layer(-1);
 }
@@ -140,7 +142,8 @@ Operand ParameterFetch::sent(const Handle&, WeightId weight) {
     const Zero3Weight& place = layout_.of(weight);
     const Operand own = part(own_parts_, Access::read, place.offset, place.own_count, type());
     if (!offloaded()) return own;
-    const BufferId on_gpu = build.transient("partition on the GPU", own.bytes, type(), Role::communication, gather_);
+    const BufferId on_gpu =
+        build.transient("partition on the GPU", own.bytes, type(), Role::communication, gather_);
     build.copy(gather_, "partition to the GPU", {MemorySpace::host, MemorySpace::device, own.bytes},
                {own, build.write(on_gpu)});
     return build.read(on_gpu);
@@ -169,7 +172,8 @@ void ParameterFetch::gather(Handle& handle) {
         flat_op(context_, gather_, "copy own parts in", own, bytes_of(2 * own, type()), operands);
     }
     if (layout_.ranks() == 1) return;
-    build.collective(gather_, "all-gather parameters", {CollectiveKind::all_gather, Axis::shard, type(), bytes, false},
+    build.collective(gather_, "all-gather parameters",
+                     {CollectiveKind::all_gather, Axis::shard, type(), bytes, false},
                      in_place ? std::vector{build.update(handle.output)}
                               : std::vector{operands.front(), build.write(handle.output)});
 }
@@ -227,7 +231,8 @@ void ParameterFetch::refresh_persistent() {
     flat_op(context_, gather_, "copy own parts in", own, bytes_of(2 * own, type()), parts);
     if (layout_.ranks() > 1)
         build.collective(gather_, "all-gather persisting parameters",
-                         {CollectiveKind::all_gather, Axis::shard, type(), bytes, false}, {build.update(output)});
+                         {CollectiveKind::all_gather, Axis::shard, type(), bytes, false},
+                         {build.update(output)});
     wholes.push_back(build.read(output));
     flat_op(context_, gather_, "copy out", own * layout_.ranks(), bytes * 2, wholes);
     build.join(context_.compute, gather_);

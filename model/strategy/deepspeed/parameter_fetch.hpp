@@ -1,8 +1,9 @@
-// ZeRO-3's parameter coordinator: a module's parameters are gathered before it runs, forward or backward, and released after;
-// each fetch also starts those of the modules to come, prefetch_bucket_size elements more while no more than
-// max_live_parameters are gathered. A parameter that is used again within max_reuse_distance elements stays. The first step
-// records the order and does neither. Parameters gathered together come in one buffer and are copied out of it.
-// Source: deepspeed/runtime/zero/{partitioned_param_coordinator,partition_parameters}.py, read 2026-11.
+// ZeRO-3's parameter coordinator: a module's parameters are gathered before it runs, forward or backward, and
+// released after; each fetch also starts those of the modules to come, prefetch_bucket_size elements more
+// while no more than max_live_parameters are gathered. A parameter that is used again within
+// max_reuse_distance elements stays. The first step records the order and does neither. Parameters gathered
+// together come in one buffer and are copied out of it. Source:
+// deepspeed/runtime/zero/{partitioned_param_coordinator,partition_parameters}.py, read 2026-11.
 #pragma once
 
 #include "model/strategy/deepspeed/zero3_layout.hpp"

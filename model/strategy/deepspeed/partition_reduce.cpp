@@ -8,17 +8,18 @@ namespace wirewise {
 
 using namespace deepspeed;
 
-PartitionReduce::PartitionReduce(PytorchContext& context, const Zero3Layout& layout, std::optional<StreamId> host,
-                                 const FlatAdam& adam)
+PartitionReduce::PartitionReduce(PytorchContext& context, const Zero3Layout& layout,
+                                 std::optional<StreamId> host, const FlatAdam& adam)
     : context_(context),
       layout_(layout),
       adam_(adam),
       reduce_(context.build().stream("reduce-scatter", StreamKind::communication)) {
     ProgramBuilder& build = context.build();
     const Bytes bytes = bytes_of(layout.own_count(), type());
-    own_parts_ = adam.offloaded()
-                     ? build.on_host(Lifetime::persistent, "gradient partitions", bytes, type(), Role::gradient, *host)
-                     : build.persistent("gradient partitions", bytes, type(), Role::gradient, context.compute);
+    own_parts_ =
+        adam.offloaded()
+            ? build.on_host(Lifetime::persistent, "gradient partitions", bytes, type(), Role::gradient, *host)
+            : build.persistent("gradient partitions", bytes, type(), Role::gradient, context.compute);
 }
 
 void PartitionReduce::add(WeightId weight, Tensor gradient) {
@@ -35,8 +36,9 @@ void PartitionReduce::add(WeightId weight, Tensor gradient) {
     if (filled_ + count > size) {
         large_.push_back(std::move(gradient));
     } else {
-        flat_op(context_, context_.compute, "copy into bucket", count, gradient.bytes() * 2,
-                {whole(context_, gradient, Access::read), part(*bucket_, Access::write, filled_, count, type())});
+        flat_op(
+            context_, context_.compute, "copy into bucket", count, gradient.bytes() * 2,
+            {whole(context_, gradient, Access::read), part(*bucket_, Access::write, filled_, count, type())});
         context_.tape.storages.used_now(gradient);
     }
     members_.push_back(weight);
@@ -47,35 +49,27 @@ void PartitionReduce::reduce() {
     if (members_.empty()) return;
     ProgramBuilder& build = context_.build();
     context_.tape.storages.settle();
-    let_go(1);
     std::int64_t padded = 0;
     for (const WeightId weight : members_) padded += layout_.of(weight).own_count * layout_.ranks();
     const Bytes bytes = bytes_of(padded, type());
     const BufferId input =
-        build.transient("reduce-scatter input", bytes, type(), Role::communication, context_.compute);
+        build.transient("reduce-scatter input", bytes, type(), Role::communication, reduce_);
+    build.join(reduce_, context_.compute);
     std::vector<Operand> operands{build.write(input)};
     if (large_.empty()) operands.push_back(part(*bucket_, Access::read, 0, filled_, type()));
     for (const Tensor& gradient : large_) operands.push_back(whole(context_, gradient, Access::read));
-    flat_op(context_, context_.compute, "concatenate parts", padded, bytes * 2, operands);
-    flat_op(context_, context_.compute, "divide", padded, bytes * 2, {build.update(input)});
-    for (const Tensor& gradient : large_) context_.tape.storages.used_now(gradient);
+    flat_op(context_, reduce_, "concatenate parts", padded, bytes * 2, operands);
+    build.join(context_.compute, reduce_);  // the bucket may be written again
+    for (Tensor& gradient : large_) let_go(context_, gradient);
     large_.clear();
-    build.join(reduce_, context_.compute);
+    flat_op(context_, reduce_, "divide", padded, bytes * 2, {build.update(input)});
     if (layout_.ranks() > 1)
         build.collective(reduce_, "reduce-scatter gradients",
-                         {CollectiveKind::reduce_scatter, Axis::shard, type(), bytes, false}, {build.update(input)});
+                         {CollectiveKind::reduce_scatter, Axis::shard, type(), bytes, false},
+                         {build.update(input)});
     keep(std::exchange(members_, {}), input);
     filled_ = 0;
-    in_flight_.push_back({input, build.record(reduce_)});
-    if (!overlaps()) let_go(0);
-}
-
-// Waits until no more than `most` reductions run.
-void PartitionReduce::let_go(std::size_t most) {
-    for (; in_flight_.size() > most; in_flight_.pop_front()) {
-        context_.build().wait(context_.compute, in_flight_.front().done);
-        context_.build().release(in_flight_.front().buffer);
-    }
+    if (!overlaps()) build.join(context_.compute, reduce_);
 }
 
 // The own parts follow one another in this rank's share of the reduced buffer.
@@ -96,7 +90,8 @@ void PartitionReduce::keep_on_gpu(WeightId weight, const Operand& gradient) {
     const Bytes bytes = bytes_of(place.own_count, type());
     flat_op(context_, reduce_, first ? "keep gradient" : "accumulate gradient", place.own_count,
             bytes * (first ? 2 : 3),
-            {gradient, part(own_parts_, first ? Access::write : Access::update, place.offset, place.own_count, type())});
+            {gradient, part(own_parts_, first ? Access::write : Access::update, place.offset, place.own_count,
+                            type())});
 }
 
 Operand PartitionReduce::host_gradient(WeightId weight) const {
@@ -104,8 +99,8 @@ Operand PartitionReduce::host_gradient(WeightId weight) const {
     const auto groups = layout_.sub_groups();
     std::size_t group = 0;
     while (place.offset >= groups[group].offset + groups[group].count) ++group;
-    return part(adam_.host_gradient(group), Access::write, place.offset - groups[group].offset, place.own_count,
-                DType::fp32);
+    return part(adam_.host_gradient(group), Access::write, place.offset - groups[group].offset,
+                place.own_count, DType::fp32);
 }
 
 void PartitionReduce::keep_on_host(WeightId weight, const Operand& gradient) {
@@ -120,7 +115,8 @@ void PartitionReduce::keep_on_host(WeightId weight, const Operand& gradient) {
         const BufferId earlier = build.transient("gradient so far", bytes, type(), Role::workspace, reduce_);
         build.copy(reduce_, "gradient so far from the host", {MemorySpace::host, MemorySpace::device, bytes},
                    {on_host(Access::read), build.write(earlier)});
-        flat_op(context_, reduce_, "accumulate gradient", count, bytes * 3, {build.read(earlier), build.update(sum)});
+        flat_op(context_, reduce_, "accumulate gradient", count, bytes * 3,
+                {build.read(earlier), build.update(sum)});
     }
     build.copy(reduce_, "gradient to the host", {MemorySpace::device, MemorySpace::host, bytes},
                {build.read(sum), on_host(Access::write)});
@@ -134,7 +130,7 @@ void PartitionReduce::keep_on_host(WeightId weight, const Operand& gradient) {
 void PartitionReduce::end_backward() {
     reduce();
     context_.build().host_work(context_.compute, "end of backward", {HostWorkKind::synchronize, 1});
-    let_go(0);
+    context_.build().join(context_.compute, reduce_);
     if (bucket_) context_.build().release(*std::exchange(bucket_, std::nullopt));
 }
 

@@ -1,10 +1,9 @@
-// ZeRO-3's reduction: gradients are copied into one bucket of reduce_bucket_size elements; a full one is concatenated once
-// more, part by part, and reduce-scattered; each rank copies its parts into a flat buffer of its gradients, or adds them
-// there. With the optimizer offloaded that buffer lies on the host, and at the accumulation boundary the parts also go there
-// in fp32. Source: deepspeed/runtime/zero/stage3.py, runtime/comm/coalesced_collectives.py, read 2026-11.
+// ZeRO-3's reduction: gradients are copied into one bucket of reduce_bucket_size elements; a full one is
+// concatenated once more, part by part, and reduce-scattered; each rank copies its parts into a flat buffer
+// of its gradients, or adds them there. With the optimizer offloaded that buffer lies on the host, and at the
+// accumulation boundary the parts also go there in fp32. Source: deepspeed/runtime/zero/stage3.py,
+// runtime/comm/coalesced_collectives.py, read 2026-11.
 #pragma once
-
-#include <deque>
 
 #include "model/strategy/deepspeed/flat_adam.hpp"
 #include "model/strategy/deepspeed/zero3_layout.hpp"
@@ -21,10 +20,6 @@ class PartitionReduce {
     void end_backward();
 
   private:
-    struct InFlight {
-        BufferId buffer{};
-        EventId done{};
-    };
     bool overlaps() const { return context_.plan().deepspeed.overlap_comm.value_or(true); }
     DType type() const { return context_.plan().precision.parameter; }
     void reduce();
@@ -32,7 +27,6 @@ class PartitionReduce {
     void keep_on_gpu(WeightId weight, const Operand& gradient);
     void keep_on_host(WeightId weight, const Operand& gradient);
     Operand host_gradient(WeightId weight) const;
-    void let_go(std::size_t most);
 
     PytorchContext& context_;
     const Zero3Layout& layout_;
@@ -43,7 +37,6 @@ class PartitionReduce {
     std::vector<WeightId> members_;
     std::vector<Tensor> large_;  // members that the bucket cannot hold
     std::int64_t filled_ = 0;
-    std::deque<InFlight> in_flight_;
 };
 
 }  // namespace wirewise

@@ -1,5 +1,5 @@
-// Stage 3: see ParameterFetch for the parameters and PartitionReduce for the gradients. The update goes sub-group by
-// sub-group. Source: deepspeed/runtime/zero/stage3.py, read 2026-11.
+// Stage 3: see ParameterFetch for the parameters and PartitionReduce for the gradients. The update goes
+// sub-group by sub-group. Source: deepspeed/runtime/zero/stage3.py, read 2026-11.
 #include <algorithm>
 #include <utility>
 
@@ -14,7 +14,8 @@ using namespace deepspeed;
 
 namespace {
 
-// Modules of a layer without weights of their own, whose hooks run all the same: the block, attention, mlp, activation.
+// Modules of a layer without weights of their own, whose hooks run all the same: the block, attention, mlp,
+// activation.
 constexpr int kBareModules = 4;
 
 std::optional<StreamId> host_stream(PytorchContext& context) {
@@ -75,8 +76,8 @@ class Zero3 final : public DeepSpeedPolicy {
     PartitionReduce reduce_;
 };
 
-// zero.Init partitions each parameter as it is made; every rank reads the whole checkpoint on its host. Then the parts are
-// moved to the host and back to lie in one buffer.
+// zero.Init partitions each parameter as it is made; every rank reads the whole checkpoint on its host. Then
+// the parts are moved to the host and back to lie in one buffer.
 void Zero3::load() {
     ProgramBuilder& build = context_.build();
     std::int64_t all = 0;
@@ -87,9 +88,9 @@ void Zero3::load() {
     build.allocate(checkpoint);
     build.allocate(fetch_->persistent());
     build.release(checkpoint);
-    const BufferId moved = build.on_host(Lifetime::transient, "partitions on the host",
-                                         bytes_of(layout_.own_count(), type()), type(), Role::parameter,
-                                         context_.compute);
+    const BufferId moved =
+        build.on_host(Lifetime::transient, "partitions on the host", bytes_of(layout_.own_count(), type()),
+                      type(), Role::parameter, context_.compute);
     build.allocate(moved);
     build.release(moved);
     build.allocate(adam_.at_load());
@@ -101,8 +102,8 @@ void Zero3::save() {
     ProgramBuilder& build = context_.build();
     std::int64_t all = 0;
     for (const Zero3Weight& weight : layout_.all()) all += weight.count;
-    const BufferId state_dict = build.on_host(Lifetime::transient, "state dict", bytes_of(all, type()), type(),
-                                              Role::parameter, context_.compute);
+    const BufferId state_dict = build.on_host(Lifetime::transient, "state dict", bytes_of(all, type()),
+                                              type(), Role::parameter, context_.compute);
     build.allocate(state_dict);
     fetch_->begin_step();
     fetch_->begin_micro_batch();
@@ -121,10 +122,10 @@ void Zero3::save() {
     for (std::size_t group = 0; group < adam_.size() && !adam_.offloaded(); ++group)
         for (const BufferId state : adam_.moments(group)) {
             const Operand read = build.read(state);
-            const BufferId staged = build.on_host(Lifetime::transient, "optimizer state", read.bytes, DType::fp32,
-                                                  Role::optimizer, context_.compute);
-            build.copy(context_.compute, "save optimizer state", {MemorySpace::device, MemorySpace::host, read.bytes},
-                       {read, build.write(staged)});
+            const BufferId staged = build.on_host(Lifetime::transient, "optimizer state", read.bytes,
+                                                  DType::fp32, Role::optimizer, context_.compute);
+            build.copy(context_.compute, "save optimizer state",
+                       {MemorySpace::device, MemorySpace::host, read.bytes}, {read, build.write(staged)});
             build.release(staged);
         }
 }
@@ -142,7 +143,8 @@ void Zero3::end_backward() {
 // Over this rank's part of each gradient; the largest stands for all.
 void Zero3::norms() {
     const auto largest = std::ranges::max_element(layout_.all(), {}, &Zero3Weight::own_count);
-    gradient_norm(context_, part(reduce_.gradients(), Access::read, largest->offset, largest->own_count, type()),
+    gradient_norm(context_,
+                  part(reduce_.gradients(), Access::read, largest->offset, largest->own_count, type()),
                   largest->own_count);
 }
 
@@ -186,8 +188,8 @@ void Zero3::update_on_gpu(std::size_t index) {
     const BufferId cast = transient("updated 16-bit parameters", bytes, type());
     flat_op(context_, context_.compute, "cast to 16 bits", group.count, bytes + fp32,
             {build.read(adam_.master(index)), build.write(cast)});
-    build.copy(context_.compute, "updated parameters to the host", {MemorySpace::device, MemorySpace::host, bytes},
-               {build.read(cast), to});
+    build.copy(context_.compute, "updated parameters to the host",
+               {MemorySpace::device, MemorySpace::host, bytes}, {build.read(cast), to});
 }
 
 // DeepSpeedCPUAdam, then the cast on the host; where the parameters stay on the GPU, the copy there.
@@ -205,8 +207,8 @@ void Zero3::update_on_host(std::size_t index) {
         flat_op(context_, *host_, "updated parameters to 16 bits", group.count, bytes + fp32,
                 {master, build.write(cast)});
         build.join(context_.compute, *host_);
-        build.copy(context_.compute, "updated parameters to the GPU", {MemorySpace::host, MemorySpace::device, bytes},
-                   {build.read(cast), to});
+        build.copy(context_.compute, "updated parameters to the GPU",
+                   {MemorySpace::host, MemorySpace::device, bytes}, {build.read(cast), to});
         build.join(*host_, context_.compute);
         build.release(cast);
     }
@@ -216,6 +218,8 @@ void Zero3::update_on_host(std::size_t index) {
 
 }  // namespace
 
-std::unique_ptr<DeepSpeedPolicy> make_zero3(PytorchContext& context) { return std::make_unique<Zero3>(context); }
+std::unique_ptr<DeepSpeedPolicy> make_zero3(PytorchContext& context) {
+    return std::make_unique<Zero3>(context);
+}
 
 }  // namespace wirewise

@@ -49,7 +49,8 @@ void ModuleTrace::find_modules(const WeightTable& weights) {
 std::vector<std::size_t> ModuleTrace::modules_of(std::span<const WeightId> weights) const {
     std::vector<std::size_t> found;
     for (const WeightId weight : weights)
-        if (std::find(found.begin(), found.end(), module_of(weight)) == found.end()) found.push_back(module_of(weight));
+        if (std::find(found.begin(), found.end(), module_of(weight)) == found.end())
+            found.push_back(module_of(weight));
     return found;
 }
 
@@ -60,7 +61,8 @@ void ModuleTrace::find_order(const PytorchContext& context) {
     const std::vector<std::size_t> first = modules_of(all.first(before));
     std::vector<std::size_t> last = modules_of(all.subspan(before));
     if (!context.weights.find(Unit{}, ParameterUse::head))
-        if (const auto table = context.weights.find(Unit{}, ParameterUse::embedding)) last.push_back(module_of(*table));
+        if (const auto table = context.weights.find(Unit{}, ParameterUse::embedding))
+            last.push_back(module_of(*table));
     const auto append = [&](const std::vector<std::size_t>& modules, bool backwards) {
         if (backwards)
             order_.insert(order_.end(), modules.rbegin(), modules.rend());

@@ -1,6 +1,6 @@
-// ZeRO-3: every parameter cut into equal parts, one per rank, all own parts in one flat buffer; parameters of at most
-// param_persistence_threshold elements are also kept whole. The optimizer works on sub-groups of parameters.
-// Source: deepspeed/runtime/zero/{partition_parameters,stage3}.py, read 2026-11.
+// ZeRO-3: every parameter cut into equal parts, one per rank, all own parts in one flat buffer; parameters of
+// at most param_persistence_threshold elements are also kept whole. The optimizer works on sub-groups of
+// parameters. Source: deepspeed/runtime/zero/{partition_parameters,stage3}.py, read 2026-11.
 #pragma once
 
 #include "model/strategy/pytorch/context.hpp"
@@ -35,7 +35,8 @@ class Zero3Layout {
     std::int64_t own_count_ = 0;
 };
 
-// The modules that own weights (a bias goes with its weight), and the order in which one forward and backward use them.
+// The modules that own weights (a bias goes with its weight), and the order in which one forward and backward
+// use them.
 class ModuleTrace {
   public:
     explicit ModuleTrace(const PytorchContext& context);

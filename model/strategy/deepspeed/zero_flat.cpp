@@ -1,8 +1,9 @@
 // Stages 0, 1 and 2: one flat 16-bit buffer that all weights are views of.
-// Stage 0 is FP16_Optimizer: gradients are all-reduced after backward, every rank updates all. (With bf16 DeepSpeed keeps fp32
-// gradients and shards the states even at stage 0; not modelled.) Stage 1 leaves all gradients until the accumulation boundary
-// and reduces them then, without overlap. Stage 2 reduces during every backward: see GradientBucket.
-// Source: deepspeed/runtime/zero/stage_1_and_2.py, fp16/fused_optimizer.py, engine.py, read 2026-11.
+// Stage 0 is FP16_Optimizer: gradients are all-reduced after backward, every rank updates all. (With bf16
+// DeepSpeed keeps fp32 gradients and shards the states even at stage 0; not modelled.) Stage 1 leaves all
+// gradients until the accumulation boundary and reduces them then, without overlap. Stage 2 reduces during
+// every backward: see GradientBucket. Source: deepspeed/runtime/zero/stage_1_and_2.py,
+// fp16/fused_optimizer.py, engine.py, read 2026-11.
 #include <utility>
 
 #include "model/strategy/deepspeed/flat_adam.hpp"
@@ -81,10 +82,13 @@ ZeroFlat::ZeroFlat(PytorchContext& context)
       reduce_(context.build().stream("reduction", StreamKind::communication)),
       host_(host_stream(context)),
       layout_(context.weights, sharding_.optimizer ? context.plan().mesh.shard : 1),
-      flat_(context.build().persistent("flat parameters", flat_bytes(), type(), Role::parameter, context.compute)),
+      flat_(context.build().persistent("flat parameters", flat_bytes(), type(), Role::parameter,
+                                       context.compute)),
       adam_(context, host_, {own_count()}),
       bucket_(context, reduce_, layout_,
-              [this](WeightId weight, const Operand& gradient, StreamId stream) { keep(weight, gradient, stream); }),
+              [this](WeightId weight, const Operand& gradient, StreamId stream) {
+                  keep(weight, gradient, stream);
+              }),
       gradients_(context.weights.size()) {
     if (adam_.offloaded()) transfer_.emplace(context, *host_, layout_);
 }
@@ -93,8 +97,8 @@ Operand ZeroFlat::own_flat(Access access) const {
     return {flat_, access, sharding_.optimizer && ranks() > 1, Bytes(0), flat_bytes()};
 }
 
-// from_pretrained on the host, the model moved to the GPU, back to the host to be flattened there, and the flat buffer
-// moved to the GPU; then the fp32 partition from a clone of the own 16-bit partition.
+// from_pretrained on the host, the model moved to the GPU, back to the host to be flattened there, and the
+// flat buffer moved to the GPU; then the fp32 partition from a clone of the own 16-bit partition.
 void ZeroFlat::load() {
     ProgramBuilder& build = context_.build();
     const StreamId compute = context_.compute;
@@ -111,7 +115,8 @@ void ZeroFlat::load() {
     build.copy(compute, "move parameters to the host", {device, host, flat_bytes()},
                {build.read(model), build.write(moved_out)});
     build.release(model);
-    build.copy(compute, "flatten", {host, host, flat_bytes()}, {build.read(moved_out), build.write(flattened)});
+    build.copy(compute, "flatten", {host, host, flat_bytes()},
+               {build.read(moved_out), build.write(flattened)});
     build.copy(compute, "move flat parameters to the GPU", {host, device, flat_bytes()},
                {build.read(flattened), build.write(flat_)});
     build.release(flattened);
@@ -121,19 +126,20 @@ void ZeroFlat::load() {
         transfer_->load();
         return;
     }
-    const BufferId clone =
-        build.transient("clone of own partition", bytes_of(own_count(), type()), type(), Role::workspace, compute);
+    const BufferId clone = build.transient("clone of own partition", bytes_of(own_count(), type()), type(),
+                                           Role::workspace, compute);
     flat_op(context_, compute, "clone own partition", own_count(), bytes_of(2 * own_count(), type()),
             {own_flat(Access::read), build.write(clone)});
     flat_op(context_, compute, "own partition in fp32", own_count(),
-            bytes_of(own_count(), type()) + bytes_of(own_count(), DType::fp32), {build.read(clone), build.write(master)});
+            bytes_of(own_count(), type()) + bytes_of(own_count(), DType::fp32),
+            {build.read(clone), build.write(master)});
 }
 
 // Rank 0 assembles the 16-bit state dict; every rank writes its own states, one buffer at a time.
 void ZeroFlat::save() {
     ProgramBuilder& build = context_.build();
-    const BufferId state_dict = build.on_host(Lifetime::transient, "state dict", flat_bytes(), type(), Role::parameter,
-                                              context_.compute);
+    const BufferId state_dict = build.on_host(Lifetime::transient, "state dict", flat_bytes(), type(),
+                                              Role::parameter, context_.compute);
     build.copy(context_.compute, "state dict", {MemorySpace::device, MemorySpace::host, flat_bytes()},
                {build.read(flat_), build.write(state_dict)});
     build.release(state_dict);
@@ -142,8 +148,8 @@ void ZeroFlat::save() {
         const Operand read = build.read(state);
         const BufferId staged = build.on_host(Lifetime::transient, "optimizer state", read.bytes, DType::fp32,
                                               Role::optimizer, context_.compute);
-        build.copy(context_.compute, "save optimizer state", {MemorySpace::device, MemorySpace::host, read.bytes},
-                   {read, build.write(staged)});
+        build.copy(context_.compute, "save optimizer state",
+                   {MemorySpace::device, MemorySpace::host, read.bytes}, {read, build.write(staged)});
         build.release(staged);
     }
 }
@@ -165,9 +171,9 @@ void ZeroFlat::take_gradient(WeightId weight, Tensor gradient) {
 void ZeroFlat::keep(WeightId weight, const Operand& gradient, StreamId stream) {
     if (transfer_) return transfer_->take(weight, gradient, stream, adam_.host_gradient(0));
     if (!partition_) {
-        partition_ = context_.build().transient("gradient partition",
-                                                bytes_of(layout_.own_weights_count(), type()), type(),
-                                                Role::gradient, context_.compute);
+        partition_ =
+            context_.build().transient("gradient partition", bytes_of(layout_.own_weights_count(), type()),
+                                       type(), Role::gradient, context_.compute);
         partition_filled_ = 0;
     }
     const std::int64_t count = context_.weights.at(weight).count();
@@ -235,7 +241,8 @@ void ZeroFlat::reduce_together(const std::vector<WeightId>& weights, std::int64_
         flat_op(context_, context_.compute, "divide bucket", count, bytes * 2, {build.update(flat)});
         build.join(reduce_, context_.compute);
         build.collective(reduce_, "all-reduce gradients",
-                         {CollectiveKind::all_reduce, Axis::world, type(), bytes, false}, {build.update(flat)});
+                         {CollectiveKind::all_reduce, Axis::world, type(), bytes, false},
+                         {build.update(flat)});
         build.join(context_.compute, reduce_);
         flat_op(context_, context_.compute, "copy out of bucket", count, bytes * 2, spread);
         build.release(flat);
@@ -244,8 +251,8 @@ void ZeroFlat::reduce_together(const std::vector<WeightId>& weights, std::int64_
     if (!transfer_) return;
     for (const WeightId weight : weights)
         if (layout_.is_own(weight))
-            transfer_->take(weight, whole(context_, gradients_[index_of(weight)], Access::read), context_.compute,
-                            adam_.host_gradient(0));
+            transfer_->take(weight, whole(context_, gradients_[index_of(weight)], Access::read),
+                            context_.compute, adam_.host_gradient(0));
 }
 
 void ZeroFlat::drop_what_others_own() {
@@ -273,8 +280,8 @@ BufferId ZeroFlat::gradients_in_fp32() {
     operands.push_back(build.write(between));
     flat_op(context_, context_.compute, stage() == 0 ? "cast gradients" : "flatten gradients", count,
             bytes_of(count, type()) + bytes_of(count, first), operands);
-    const BufferId fp32 = build.transient("fp32 gradient partition", bytes_of(count, DType::fp32), DType::fp32,
-                                          Role::gradient, context_.compute);
+    const BufferId fp32 = build.transient("fp32 gradient partition", bytes_of(count, DType::fp32),
+                                          DType::fp32, Role::gradient, context_.compute);
     flat_op(context_, context_.compute, stage() == 0 ? "flatten gradients" : "cast gradients", count,
             bytes_of(count, first) + bytes_of(count, DType::fp32), {build.read(between), build.write(fp32)});
     build.release(between);

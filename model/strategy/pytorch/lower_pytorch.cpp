@@ -26,8 +26,8 @@ std::unique_ptr<PytorchPolicy> make_policy(PytorchContext& context) {
 
 BufferId whole_model_on_host(PytorchContext& context, std::string_view name) {
     const DType type = context.plan().precision.parameter;
-    return context.build().on_host(Lifetime::transient, name, bytes_of(context.model().parameters(), type), type,
-                                   Role::parameter, context.compute);
+    return context.build().on_host(Lifetime::transient, name, bytes_of(context.model().parameters(), type),
+                                   type, Role::parameter, context.compute);
 }
 
 // from_pretrained reads the whole checkpoint into each rank's host memory.
