@@ -89,7 +89,7 @@ Seconds kernel_time(const Kernel& kernel, const CostProfile& profile) {
 Seconds host_kernel_time(const Kernel& kernel, const HostCosts& costs) {
     ensure(costs.memory_rate.value() > 0, "a host that computes has a memory rate");
     const auto traffic = Overloaded{[](const OptimizerUpdate& update) { return update.traffic; },
-                                    [](const Pointwise& kernel) { return kernel.traffic; },
+                                    [](const Pointwise& pointwise) { return pointwise.traffic; },
                                     [](const auto&) { return Bytes(0); }};
     return std::visit(traffic, kernel) / costs.memory_rate;
 }
