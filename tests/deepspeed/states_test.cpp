@@ -53,8 +53,9 @@ TEST(DeepSpeedStates, AreTheZeroPapers) {
                         sharding.optimizer ? 4 * shared : 4, tolerance);
             EXPECT_NEAR(per_parameter(kept(model, plan, Role::optimizer).device, model),
                         sharding.optimizer ? 8 * shared : 8, tolerance);
-            if (sharding.parameters)
+            if (sharding.parameters) {
                 EXPECT_NEAR(per_parameter(kept(model, plan, Role::gradient).device, model), 2 * shared, tolerance);
+            }
             EXPECT_NEAR(per_parameter(states_of(model.parameters(), plan).total(), model),
                         (sharding.parameters ? 2 * shared : 2) + (sharding.gradients ? 2 * shared : 2) +
                             (sharding.optimizer ? 12 * shared : 12),
