@@ -59,7 +59,8 @@ std::string missing(const PublishedRow& row) {
     if (row.gpus() < 1) return "no number of GPUs";
     for (const auto& [key, reason] : needed)
         if (!row.fact(key)) return reason;
-    if (static_cast<std::int64_t>(row.gpus()) % nodes_of(row) != 0) return "the GPUs do not divide over the nodes";
+    if (static_cast<std::int64_t>(row.gpus()) % nodes_of(row) != 0)
+        return "the GPUs do not divide over the nodes";
     return {};
 }
 
@@ -136,12 +137,13 @@ void add_feasible(const PublishedRow& row, std::vector<Reading>& readings) {
 
 std::vector<Reading> readings_of(const PublishedRow& row) {
     std::vector<Reading> readings;
-    const bool timed = !row.fact("time_is_not_comparable");
-    if (timed)
+    if (!row.meaning.facts.contains("time_is_not_comparable"))
         if (const auto seconds = step_seconds(row))
             readings.push_back({MeasuredQuantity::step_seconds, *seconds});
-    add_memory(row, readings);
-    add_feasible(row, readings);
+    if (!row.meaning.facts.contains("memory_is_not_comparable")) {
+        add_memory(row, readings);
+        add_feasible(row, readings);
+    }
     return readings;
 }
 

@@ -1,5 +1,5 @@
-// Cases as users report them (../shared/user_cases/cases.json): nested under model, settings and outcome. Told in the
-// words of a published run, so that one set of conventions reads both.
+// Cases as users report them (../shared/user_cases/cases.json): nested under model, settings and outcome.
+// Told in the words of a published run, so that one set of conventions reads both.
 #include <array>
 #include <utility>
 
@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 using Renamed = std::pair<const char*, const char*>;
-constexpr std::array<Renamed, 13> kSettings{{{"seq", "seq_len"},
+constexpr std::array<Renamed, 15> kSettings{{{"seq", "seq_len"},
                                              {"micro_batch", "micro_batch_size"},
                                              {"batch", "micro_batch_size"},
                                              {"global_batch", "global_batch_size"},
@@ -23,6 +23,8 @@ constexpr std::array<Renamed, 13> kSettings{{{"seq", "seq_len"},
                                              {"optimizer", "optimizer"},
                                              {"technique", "technique"},
                                              {"compile", "compile"},
+                                             {"chunked_ce", "chunked_ce"},
+                                             {"note", "recipe"},
                                              {"tp", "tp"},
                                              {"pp", "pp"}}};
 constexpr std::array<Renamed, 8> kShape{{{"hidden_size", "hidden_size"},
@@ -42,7 +44,8 @@ void take(json& to, const json& row, const char* object, const std::array<Rename
     const auto found = row.find(object);
     if (found == row.end() || !found->is_object()) return;
     for (const auto& [theirs, ours] : names)
-        if (const auto value = found->find(theirs); value != found->end() && !value->is_null()) to[ours] = *value;
+        if (const auto value = found->find(theirs); value != found->end() && !value->is_null())
+            to[ours] = *value;
 }
 
 }  // namespace
@@ -65,7 +68,8 @@ MeasuredCase user_case(const JsonLine& line) {
     if (outcome.has("oom")) row["feasible"] = !outcome.row().at("oom").get<bool>();
     if (const auto recompute = row.find("recompute"); recompute != row.end() && recompute->is_boolean())
         *recompute = recompute->get<bool>() ? "full" : "none";
-    if (row.value("feasible", true) == false) row.erase("memory_gib");  // what an attempt that failed had reached
+    if (row.value("feasible", true) == false)
+        row.erase("memory_gib");  // what an attempt that failed had reached
     return published_run(JsonLine(row, line.place()));
 }
 
