@@ -27,6 +27,18 @@ std::ifstream open(const std::string& file) {
     return stream;
 }
 
+std::vector<JsonLine> read_array(std::ifstream& stream, const std::string& file) {
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    std::vector<JsonLine> rows;
+    for (nlohmann::json& row : parse_json(text, file)) {
+        const std::string place = fmt::format("{}:/{}", file, rows.size());
+        if (!row.is_object()) throw InputError(place, "is not an object", "write one object a case");
+        rows.emplace_back(std::move(row), place);
+    }
+    if (rows.empty()) throw InputError(file, "has no cases", "write one object a case");
+    return rows;
+}
+
 }  // namespace
 
 void JsonLine::refuse(const char* key, const std::string& problem, const std::string& remedy) const {
@@ -79,6 +91,7 @@ JsonLine JsonLine::object(const char* key) const {
 
 std::vector<JsonLine> read_json_lines(const std::string& file) {
     std::ifstream stream = open(file);
+    if ((stream >> std::ws).peek() == '[') return read_array(stream, file);
     std::vector<JsonLine> lines;
     std::string text;
     for (int number = 1; std::getline(stream, text); ++number) {

@@ -31,7 +31,8 @@ class JsonLine {
     std::string place_;
 };
 
-// The rows of a file, empty lines skipped. Throws InputError.
+// The rows of a file, empty lines skipped; the elements of a file that is one JSON array, placed
+// "file:/index". Throws InputError.
 std::vector<JsonLine> read_json_lines(const std::string& file);
 
 }  // namespace wirewise

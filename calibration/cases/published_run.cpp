@@ -32,11 +32,16 @@ struct PublishedRow {
         const auto text = fact(key);
         return text ? std::optional(std::stod(*text)) : std::nullopt;
     }
+    // As the row says, else as its conventions do; 0: neither.
+    double gpus() const {
+        if (line.has("num_gpus")) return static_cast<double>(line.integer("num_gpus"));
+        return number("num_gpus").value_or(0);
+    }
 };
 
 int nodes_of(const PublishedRow& row) {
     const auto per_node = row.number("gpus_per_node");
-    const double gpus = static_cast<double>(row.line.integer("num_gpus"));
+    const double gpus = row.gpus();
     if (row.line.has("num_nodes")) return static_cast<int>(row.line.integer("num_nodes"));
     return per_node ? std::max(1, static_cast<int>(std::ceil(gpus / *per_node))) : 1;
 }
@@ -51,10 +56,11 @@ std::string missing(const PublishedRow& row) {
         {"--sequence-length", "no sequence length"},
         {"--micro-batch", "no micro-batch size"},
     }};
-    if (!row.line.has("num_gpus")) return "no number of GPUs";
+    if (row.gpus() < 1) return "no number of GPUs";
     for (const auto& [key, reason] : needed)
         if (!row.fact(key)) return reason;
-    if (row.line.integer("num_gpus") % nodes_of(row) != 0) return "the GPUs do not divide over the nodes";
+    if (static_cast<std::int64_t>(row.gpus()) % nodes_of(row) != 0)
+        return "the GPUs do not divide over the nodes";
     return {};
 }
 
@@ -73,15 +79,14 @@ std::vector<std::string> plan_options(const PublishedRow& row) {
         words.emplace_back(option);
         words.push_back(fmt::format("{}", value));
     };
-    add("--gpus", row.line.integer("num_gpus") / nodes_of(row));
+    add("--gpus", static_cast<std::int64_t>(row.gpus()) / nodes_of(row));
     add("--nodes", nodes_of(row));
     return words;
 }
 
 // Sequences of a step on one GPU.
 double sequences_per_gpu(const PublishedRow& row) {
-    const double gpus = static_cast<double>(row.line.integer("num_gpus"));
-    if (const auto global = row.number("--global-batch")) return *global / gpus;
+    if (const auto global = row.number("--global-batch")) return *global / row.gpus();
     return row.number("--micro-batch").value_or(1) * row.number("--gradient-accumulation").value_or(1);
 }
 
@@ -132,12 +137,13 @@ void add_feasible(const PublishedRow& row, std::vector<Reading>& readings) {
 
 std::vector<Reading> readings_of(const PublishedRow& row) {
     std::vector<Reading> readings;
-    const bool timed = !row.fact("time_is_not_comparable");
-    if (timed)
+    if (!row.meaning.facts.contains("time_is_not_comparable"))
         if (const auto seconds = step_seconds(row))
             readings.push_back({MeasuredQuantity::step_seconds, *seconds});
-    add_memory(row, readings);
-    add_feasible(row, readings);
+    if (!row.meaning.facts.contains("memory_is_not_comparable")) {
+        add_memory(row, readings);
+        add_feasible(row, readings);
+    }
     return readings;
 }
 
@@ -148,9 +154,10 @@ MeasuredCase published_run(const JsonLine& line) {
     result.id = line.needed_text("id");
     result.place = line.place();
     nlohmann::json known = line.row();
-    known["group"] = group_of(result.id);
+    if (!known.contains("group")) known["group"] = group_of(result.id);
+    const std::string group = known.at("group");
     PublishedRow row{line, meaning_of(known)};
-    result.labels = {group_of(result.id), row.fact("--machine").value_or(line.text("hardware")), "",
+    result.labels = {group, row.fact("--machine").value_or(line.text("hardware")), "",
                      row.fact("--strategy").value_or(line.text("strategy"))};
     result.set_aside = row.meaning.set_aside.empty() ? missing(row) : row.meaning.set_aside;
     if (!result.set_aside.empty()) return result;

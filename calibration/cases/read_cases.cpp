@@ -17,11 +17,14 @@ bool is_published_collective(const JsonLine& line) {
            (line.has("busbw_gigabytes_per_second") || line.has("collective"));
 }
 
+bool is_user_case(const JsonLine& line) { return line.has("theme") && line.has("outcome"); }
+
 bool is_published_run(const JsonLine& line) {
     return !line.has("kind") && line.has("strategy") && line.has("source");
 }
 
 std::vector<MeasuredCase> cases_of(const JsonLine& line, const CaseFolders& folders) {
+    if (is_user_case(line)) return {user_case(line)};
     if (is_published_run(line)) return {published_run(line)};
     const std::string kind = line.text("kind");
     if (kind.empty())

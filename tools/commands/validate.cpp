@@ -4,6 +4,7 @@
 
 #include "tools/commands/commands.hpp"
 #include "tools/render/progress.hpp"
+#include "tools/validate/explain.hpp"
 #include "tools/validate/validation_report.hpp"
 
 namespace wirewise {
@@ -12,7 +13,7 @@ namespace {
 
 struct Options {
     std::vector<std::string> files, only;
-    std::string models, profile;
+    std::string models, profile, explain, profiled;
     OutputOptions output;
 };
 
@@ -37,6 +38,8 @@ Report validate_command(const Options& options) {
     question.progress = [&](std::size_t done, std::size_t total, const std::string& now) {
         progress.step(done, total, now);
     };
+    if (!options.explain.empty())
+        return explain(find_case(question, options.explain), options.profile, options.profiled);
     const Validation validation = validate(question);
     return options.output.format == "markdown" ? accuracy_page(validation, command_of(options))
                                                : validation_report(validation);
@@ -58,6 +61,10 @@ void add_validate_command(CommandLine& line) {
     command.add_option("--only", options->only, "cases whose id begins so (repeatable)")
         ->take_all()
         ->delimiter(',');
+    command.add_option("--explain", options->explain, "ID: one case's error, term by term");
+    command.add_option(
+        "--profiled", options->profiled,
+        "with --explain: steps profiled kernel by kernel [profiled_steps*.json beside the cases]");
     options->output.add_to(command);
     line.answer(command, options->output, [options] { return validate_command(*options); });
 }

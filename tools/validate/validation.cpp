@@ -1,8 +1,12 @@
 #include "tools/validate/validation.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "model/units/error.hpp"
+#include "model/units/near.hpp"
 
 namespace wirewise {
 
@@ -38,6 +42,16 @@ Validation validate(const ValidationQuestion& question) {
         std::ranges::move(compared.comparisons, std::back_inserter(result.comparisons));
     }
     return result;
+}
+
+MeasuredCase find_case(const ValidationQuestion& question, const std::string& id) {
+    std::vector<std::string> ids;
+    for (MeasuredCase& one : read_all(question)) {
+        if (one.id == id) return one;
+        ids.push_back(one.id);
+    }
+    throw InputError("--explain", fmt::format("no case is called \"{}\"", id),
+                     fmt::format("did you mean {}?", fmt::join(near_names(id, ids, 3), ", ")));
 }
 
 std::vector<std::pair<std::string, std::size_t>> reasons_of(const Validation& validation) {

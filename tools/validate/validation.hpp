@@ -31,6 +31,9 @@ struct ValidationQuestion {
 
 Validation validate(const ValidationQuestion& question);
 
+// The case of this id in the question's files. Throws InputError when there is none.
+MeasuredCase find_case(const ValidationQuestion& question, const std::string& id);
+
 // How many cases were left out for each reason, most first.
 std::vector<std::pair<std::string, std::size_t>> reasons_of(const Validation& validation);
 

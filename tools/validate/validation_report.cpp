@@ -12,28 +12,6 @@ namespace wirewise {
 
 namespace {
 
-Json case_json(const Comparison& one) {
-    Json json{{"id", one.id},
-              {"source", one.labels.source},
-              {"strategy", one.labels.strategy},
-              {"wire", one.labels.wire},
-              {"hardware", one.labels.hardware},
-              {"profile", one.profile},
-              {"quantity", name_of(one.quantity)},
-              {"predicted", one.predicted},
-              {"measured", one.measured},
-              {"relative_error", one.relative_error()},
-              {"interval", nullptr},
-              {"inside", nullptr}};
-    if (one.interval) {
-        json["interval"] = {one.interval->first, one.interval->second};
-        json["inside"] = one.inside();
-    }
-    if (one.quantity == MeasuredQuantity::step_seconds) json["host_bound"] = one.host_bound;
-    if (one.apart) json["apart"] = true;
-    return json;
-}
-
 Json summary_json(const SummaryLine& line) {
     return {{"quantity", name_of(line.quantity)},
             {"group", line.group},
@@ -131,6 +109,41 @@ Json left_out_json(const Validation& validation) {
 }
 
 }  // namespace
+
+Json case_json(const Comparison& one) {
+    Json json{{"id", one.id},
+              {"source", one.labels.source},
+              {"strategy", one.labels.strategy},
+              {"wire", one.labels.wire},
+              {"hardware", one.labels.hardware},
+              {"profile", one.profile},
+              {"quantity", name_of(one.quantity)},
+              {"predicted", one.predicted},
+              {"measured", one.measured},
+              {"relative_error", one.relative_error()},
+              {"interval", nullptr},
+              {"inside", nullptr}};
+    if (one.interval) {
+        json["interval"] = {one.interval->first, one.interval->second};
+        json["inside"] = one.inside();
+    }
+    if (one.quantity == MeasuredQuantity::step_seconds) json["host_bound"] = one.host_bound;
+    if (one.apart) json["apart"] = true;
+    return json;
+}
+
+Table comparison_table(const std::vector<Comparison>& comparisons) {
+    Table table{
+        "predicted against measured", {"<quantity", "predicted", "measured", "error", "in interval"}, {}, -1};
+    for (const Comparison& one : comparisons)
+        table.rows.push_back({std::string(name_of(one.quantity)), value_text(one, one.predicted),
+                              value_text(one, one.measured),
+                              fmt::format("{:+.2f} %", 100 * one.relative_error()),
+                              !one.interval  ? "-"
+                              : one.inside() ? "yes"
+                                             : "no"});
+    return table;
+}
 
 Report validation_report(const Validation& validation) {
     Report report;

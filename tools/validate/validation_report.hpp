@@ -7,6 +7,9 @@ namespace wirewise {
 
 Report validation_report(const Validation& validation);
 
+Json case_json(const Comparison& one);
+Table comparison_table(const std::vector<Comparison>& comparisons);
+
 // The page that the repository ships: the same tables under a heading that says what they are and the command
 // that writes them.
 Report accuracy_page(const Validation& validation, const std::string& command);
