@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLook = 20ms;       // between looks at the children
+constexpr auto kLook = 20ms;        // between looks at the children
 constexpr auto kFarewell = 3000ms;  // for ranks to end by themselves once the run has ended
 
 std::string random_token() {
