@@ -24,7 +24,7 @@ InterruptWatch::InterruptWatch(Interrupts what) {
 
 InterruptWatch::~InterruptWatch() {
     std::signal(SIGINT, previous_interrupt_);
-    if (previous_terminate_) std::signal(SIGTERM, previous_terminate_);
+    if (previous_terminate_) std::signal(SIGTERM, *previous_terminate_);
 }
 
 void InterruptWatch::check() const {

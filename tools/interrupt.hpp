@@ -30,7 +30,8 @@ class InterruptWatch {
 
   private:
     using Handler = void (*)(int);
-    Handler previous_interrupt_, previous_terminate_ = nullptr;
+    Handler previous_interrupt_;
+    std::optional<Handler> previous_terminate_;
 };
 
 }  // namespace wirewise

@@ -39,7 +39,7 @@ Report silent(int exit_code) { return {.silent = true, .exit_code = exit_code}; 
 
 Report launch_ranks(const RunOptions& options, int world) {
     const InterruptWatch interrupt(Interrupts::noted_with_terminate);
-    const Launch what{own_command(), options.ranks.settings(world), [&] { return interrupt.signal(); }};
+    const RankLaunch what{own_command(), options.ranks.settings(world), [&] { return interrupt.signal(); }};
     const auto ending = launch(what);
     if (!ending) return silent(0);
     if (interrupt.signal()) return silent(ending->exit_code);
