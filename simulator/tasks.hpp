@@ -23,6 +23,9 @@ enum class TaskKind : std::uint8_t {
     wait,
 };
 
+// Most links that a step's transfers can share.
+constexpr std::size_t kLinks = 16;
+
 struct Task {
     TaskKind kind = TaskKind::wait;
     std::uint8_t stream = 0;
