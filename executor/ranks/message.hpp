@@ -3,10 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "executor/ranks/descriptor.hpp"
 
 namespace wirewise {
 
@@ -45,5 +48,10 @@ class MessageReader {
     std::size_t longest_;
     std::string pending_;
 };
+
+// Hands over every message that has arrived, without waiting. False: the connection is closed, or what came
+// is no message.
+bool read_messages(const Descriptor& socket, MessageReader& reader,
+                   const std::function<void(const Message&)>& handle);
 
 }  // namespace wirewise

@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <map>
@@ -131,19 +130,10 @@ class Store::Server {
     }
 
     // False: the guest is gone.
-    bool read(Guest& guest) try {
-        std::array<std::byte, 1 << 16> bytes;
-        for (;;) {
-            const ssize_t got = ::recv(guest.socket.number(), bytes.data(), bytes.size(), 0);
-            if (got == 0) return false;
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
-            guest.in.take(std::span(bytes).first(static_cast<std::size_t>(got)));
-            while (const auto message = guest.in.next())
-                guest.rank < 0 ? welcome(guest, *message) : handle(guest, *message);
-        }
-    } catch (const NetworkError&) {
-        return false;
+    bool read(Guest& guest) {
+        return read_messages(guest.socket, guest.in, [&](const Message& message) {
+            guest.rank < 0 ? welcome(guest, message) : handle(guest, message);
+        });
     }
 
     static void say(Guest& guest, const Message& message) { guest.out += encoded(message); }

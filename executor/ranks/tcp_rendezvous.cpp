@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -194,18 +193,8 @@ class TcpRendezvous::Member {
     }
 
     // False: the connection is closed.
-    bool read() try {
-        std::array<std::byte, 1 << 16> bytes;
-        for (;;) {
-            const ssize_t got = ::recv(socket_.number(), bytes.data(), bytes.size(), 0);
-            if (got == 0) return false;
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
-            in_.take(std::span(bytes).first(static_cast<std::size_t>(got)));
-            while (const auto message = in_.next()) handle(*message);
-        }
-    } catch (const NetworkError&) {
-        return false;
+    bool read() {
+        return read_messages(socket_, in_, [this](const Message& message) { handle(message); });
     }
 
     void handle(const Message& message) {

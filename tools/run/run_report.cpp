@@ -6,6 +6,7 @@
 
 #include "model/program/trace.hpp"
 #include "model/units/text.hpp"
+#include "simulator/planner/plan_file.hpp"
 #include "tools/run/training_loop.hpp"
 
 namespace wirewise {
@@ -54,25 +55,19 @@ Table figures_table(const Figures& measured, const Figures& predicted, const Run
 
 Json run_inputs_json(const RunInputs& inputs, const Backend& backend) {
     const ParallelPlan& plan = inputs.plan;
-    return {{"backend", backend.name()},
-            {"model", inputs.model.name},
-            {"parameters", inputs.model.parameters()},
-            {"strategy", name_of(plan.strategy)},
-            {"gpus", plan.mesh.world()},
-            {"mesh", {{"replicate", plan.mesh.replicate}, {"shard", plan.mesh.shard}}},
-            {"global_batch", inputs.batch.batch},
-            {"sequence_length", plan.sequence_length},
-            {"micro_batch", plan.micro_batch},
-            {"gradient_accumulation", plan.gradient_accumulation},
-            {"parameter_dtype", name_of(plan.precision.parameter)},
-            {"gradient_dtype", name_of(plan.precision.gradient)},
-            {"reduce_dtype", name_of(plan.precision.reduce)},
-            {"compute_dtype", name_of(plan.precision.compute)},
-            {"optimizer_state_dtype", name_of(plan.precision.optimizer_state)},
-            {"master_weights", plan.precision.master_weights},
-            {"recompute", name_of(plan.recompute)},
-            {"steps", inputs.steps},
-            {"seed", plan.seed}};
+    Json json{{"backend", backend.name()},
+              {"model", inputs.model.name},
+              {"parameters", inputs.model.parameters()},
+              {"strategy", name_of(plan.strategy)},
+              {"gpus", plan.mesh.world()},
+              {"mesh", {{"replicate", plan.mesh.replicate}, {"shard", plan.mesh.shard}}},
+              {"global_batch", inputs.batch.batch},
+              {"sequence_length", plan.sequence_length},
+              {"micro_batch", plan.micro_batch},
+              {"gradient_accumulation", plan.gradient_accumulation}};
+    json.update(precision_json(plan.precision));
+    json.update({{"recompute", name_of(plan.recompute)}, {"steps", inputs.steps}, {"seed", plan.seed}});
+    return json;
 }
 
 Report run_report(const RunInputs& inputs, const Backend& backend, const Executor& executor,
