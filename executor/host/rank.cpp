@@ -62,6 +62,7 @@ void Rank::run(std::int64_t step, const BeforeOp& before_op) {
             throw RunError(rank_, position() + ": " + error.what());
         }
     }
+    step_at_.store(0, std::memory_order_relaxed);
     timeline_.host_end = timeline_.end = since(start);
 }
 

@@ -20,7 +20,7 @@ enum class MessageKind : std::uint32_t {
     set,      // rank -> store: key, value
     get,      // rank -> store: key
     value,    // store -> rank: key, value
-    alive,    // both ways: value = where the rank is
+    alive,    // both ways: value = where the rank is, number = 1 within a step
     failed,   // rank -> store: number = exit code, value = why
     ended,    // store -> rank: number = exit code, count = rank, value = why the run ends
     leave,    // rank -> store: has nothing more to do

@@ -168,7 +168,7 @@ class Store::Server {
             case MessageKind::get:
                 return get(guest, message.key);
             case MessageKind::alive:
-                roster_.stands(guest.rank, message.value);
+                roster_.stands(guest.rank, {message.value, message.number != 0});
                 return say(guest, {.kind = MessageKind::alive});
             case MessageKind::failed:
                 return end_locked({guest.rank, static_cast<int>(message.number), message.value});

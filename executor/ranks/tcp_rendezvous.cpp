@@ -80,7 +80,7 @@ class TcpRendezvous::Member {
         throw_if_ended();
     }
 
-    void tell_place(std::function<std::string()> where) {
+    void tell_place(std::function<Whereabouts()> where) {
         const std::lock_guard lock(where_mutex_);
         where_ = std::move(where);
     }
@@ -161,7 +161,8 @@ class TcpRendezvous::Member {
         while (!is_over()) {
             if (Clock::now() >= next_beat) {
                 next_beat = Clock::now() + settings_.beat();
-                say({.kind = MessageKind::alive, .value = where()});
+                const Whereabouts here = where();
+                say({.kind = MessageKind::alive, .number = here.within_step, .value = here.text});
             }
             const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_beat - Clock::now());
             pollfd waits[] = {{socket_.number(), POLLIN, 0}, {wake_.number(), POLLIN, 0}};
@@ -187,9 +188,9 @@ class TcpRendezvous::Member {
         return stopping_ || ending_ || goodbye_;
     }
 
-    std::string where() const {
+    Whereabouts where() const {
         const std::lock_guard lock(where_mutex_);
-        return where_ ? where_() : std::string();
+        return where_ ? where_() : Whereabouts();
     }
 
     // False: the connection is closed.
@@ -242,7 +243,7 @@ class TcpRendezvous::Member {
     MessageReader in_{std::size_t{1} << 30};  // of the watch; of join() before
     std::mutex send_mutex_;
     mutable std::mutex where_mutex_;
-    std::function<std::string()> where_;
+    std::function<Whereabouts()> where_;
     mutable std::mutex mutex_;  // over all below
     mutable std::condition_variable changed_;
     std::map<std::string, std::string> values_;
@@ -286,7 +287,7 @@ void TcpRendezvous::set(const std::string& key, std::span<const std::byte> value
 }
 std::vector<std::byte> TcpRendezvous::get(const std::string& key) { return member_->get(key); }
 void TcpRendezvous::check() const { member_->check(); }
-void TcpRendezvous::tell_place(std::function<std::string()> where) { member_->tell_place(std::move(where)); }
+void TcpRendezvous::tell_place(std::function<Whereabouts()> where) { member_->tell_place(std::move(where)); }
 void TcpRendezvous::when_stuck(std::function<void(const Ending&)> act) {
     member_->when_stuck(std::move(act));
 }

@@ -5,6 +5,7 @@
 
 #include "executor/ranks/agreement.hpp"
 #include "executor/ranks/message.hpp"
+#include "executor/ranks/roster.hpp"
 #include "executor/ranks/silence.hpp"
 #include "model/units/error.hpp"
 #include "tests/ranks/together.hpp"
@@ -193,6 +194,28 @@ TEST(Agreement, NamesTheFactTheRankAndBothValues) {
                         })[1]
                   .find("b: rank 1 has nothing, rank 0 has 2"),
               std::string::npos);
+}
+
+TEST(Roster, EndsARunInWhichNobodyMoves) {
+    Roster roster(quick_settings(2));
+    for (const int rank : {0, 1}) roster.joined(rank);
+    const auto start = Clock::now();
+    const auto after = [&](std::chrono::seconds seconds, const Whereabouts& of_rank_1) {
+        std::optional<Ending> ending;
+        for (int beat = 0; beat < seconds.count() * 4 && !ending; ++beat) {
+            static int beats = 0;
+            for (const int rank : {0, 1}) roster.heard(rank);
+            roster.stands(0, {"step 2, all-gather", true});
+            roster.stands(1, of_rank_1);
+            ending = roster.judge(start + ++beats * 250ms);
+        }
+        return ending ? ending->why : "went on";
+    };
+    EXPECT_EQ(after(15s, {"step 2, down", true}), "went on");
+    EXPECT_EQ(after(15s, {"step 2, up", true}), "went on") << "it moved";
+    EXPECT_EQ(after(25s, {"saving", false}), "went on");
+    EXPECT_EQ(after(25s, {"step 2, gate", true}),
+              "no rank has moved for 20 s: rank 0 is in step 2, all-gather; rank 1 is in step 2, gate");
 }
 
 // A process that was itself stopped does not hold the time against the others.

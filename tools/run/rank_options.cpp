@@ -33,7 +33,9 @@ void RankOptions::add_to(CLI::App& command) {
                   "every rank in a process of its own, as on GPUs [host: threads of one process]")
         ->group(group);
     command
-        .add_option("--timeout", timeout, "a rank that gives no sign of life for this long is dead [20 s]")
+        .add_option("--timeout", timeout,
+                    "a rank that gives no sign of life for this long is dead; ten times as long, all "
+                    "are stuck in one place [20 s]")
         ->group(group);
     command.add_option("--join-timeout", join_timeout, "how long ranks wait for all to come [120 s]")
         ->group(group);

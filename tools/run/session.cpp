@@ -18,12 +18,12 @@ namespace {
 class PlaceTeller {
   public:
     PlaceTeller(TcpRendezvous* ranks, const char* at_first) : ranks_(ranks) {
-        tell([at_first] { return std::string(at_first); });
+        tell([at_first] { return Whereabouts{at_first}; });
     }
     PlaceTeller(TcpRendezvous* ranks, const Executor& executor) : ranks_(ranks) {
         tell([&executor] {
             const std::string position = executor.position();
-            return position.empty() ? "loading weights" : position;
+            return position.empty() ? Whereabouts{"no step: it loads or saves"} : Whereabouts{position, true};
         });
     }
     ~PlaceTeller() { tell({}); }
@@ -31,7 +31,7 @@ class PlaceTeller {
     PlaceTeller& operator=(const PlaceTeller&) = delete;
 
   private:
-    void tell(std::function<std::string()> where) {
+    void tell(std::function<Whereabouts()> where) {
         if (ranks_) ranks_->tell_place(std::move(where));
     }
     TcpRendezvous* ranks_;
