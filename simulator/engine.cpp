@@ -119,7 +119,7 @@ class Engine {
     // --- rates while the set of running tasks stays the same ---
     struct Load {
         int compute = 0, side = 0, channels = 0;
-        std::array<int, 16> on_link{};
+        std::array<int, kLinks> on_link{};
     };
 
     Load load() const {
@@ -130,7 +130,7 @@ class Engine {
             if (on_compute(task.kind)) ++load.compute;
             if (task.kind == TaskKind::side_kernel) ++load.side;
             if (task.kind == TaskKind::collective) load.channels += task.channels;
-            if (task.kind >= TaskKind::collective && !(lane.delay > 0)) ++load.on_link[task.link % 16];
+            if (task.kind >= TaskKind::collective && !(lane.delay > 0)) ++load.on_link[task.link];
         }
         return load;
     }
@@ -151,7 +151,7 @@ class Engine {
             case TaskKind::host_kernel:
                 return 1;
             default:
-                return load.on_link[task.link % 16];
+                return load.on_link[task.link];
         }
     }
 

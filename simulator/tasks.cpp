@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/cost/kernel_time.hpp"
+#include "model/units/error.hpp"
 
 namespace wirewise {
 namespace {
@@ -147,7 +148,9 @@ class Pricing {
     std::uint8_t link_of(std::string_view transport) {
         auto found = std::find(transports_.begin(), transports_.end(), transport);
         if (found == transports_.end()) found = transports_.insert(found, std::string(transport));
-        return static_cast<std::uint8_t>(first_transport + (found - transports_.begin()));
+        const auto link = static_cast<std::size_t>(first_transport + (found - transports_.begin()));
+        ensure(link < kLinks, "a step's collectives share few transports");
+        return static_cast<std::uint8_t>(link);
     }
 
     void add_copy(std::uint32_t index, const Op& op, const Copy& copy) {

@@ -24,11 +24,14 @@ enum class TaskKind : std::uint8_t {
     wait,
 };
 
+// Most links that a step's transfers can share.
+constexpr std::size_t kLinks = 16;
+
 struct Task {
     TaskKind kind = TaskKind::wait;
     std::uint8_t stream = 0;
     std::uint8_t axis = 0;       // of a collective
-    std::uint8_t link = 0;       // collectives, copies: those of one link share it
+    std::uint8_t link = 0;       // collectives, copies: those of one link share it; below kLinks
     std::uint16_t channels = 0;  // SMs that a collective holds
     std::uint32_t op = 0;
     std::uint32_t event = 0;  // of record and wait

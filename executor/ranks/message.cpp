@@ -1,5 +1,9 @@
 #include "executor/ranks/message.hpp"
 
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
 #include <cstring>
 
 #include "executor/ranks/socket.hpp"
@@ -42,6 +46,21 @@ std::optional<Message> MessageReader::next() {
                     pending_.substr(sizeof head + head.key_bytes, head.value_bytes)};
     pending_.erase(0, bytes);
     return message;
+}
+
+bool read_messages(const Descriptor& socket, MessageReader& reader,
+                   const std::function<void(const Message&)>& handle) try {
+    std::array<std::byte, 1 << 16> bytes;
+    for (;;) {
+        const ssize_t got = ::recv(socket.number(), bytes.data(), bytes.size(), 0);
+        if (got == 0) return false;
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
+        reader.take(std::span(bytes).first(static_cast<std::size_t>(got)));
+        while (const auto message = reader.next()) handle(*message);
+    }
+} catch (const NetworkError&) {
+    return false;
 }
 
 }  // namespace wirewise

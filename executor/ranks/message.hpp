@@ -3,10 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "executor/ranks/descriptor.hpp"
 
 namespace wirewise {
 
@@ -17,7 +20,7 @@ enum class MessageKind : std::uint32_t {
     set,      // rank -> store: key, value
     get,      // rank -> store: key
     value,    // store -> rank: key, value
-    alive,    // both ways: value = where the rank is
+    alive,    // both ways: value = where the rank is, number = 1 within a step
     failed,   // rank -> store: number = exit code, value = why
     ended,    // store -> rank: number = exit code, count = rank, value = why the run ends
     leave,    // rank -> store: has nothing more to do
@@ -37,6 +40,7 @@ class MessageReader {
   public:
     // `longest`: in bytes; what says that it is longer is no message of ours, and next() throws NetworkError.
     explicit MessageReader(std::size_t longest) : longest_(longest) {}
+    void allow(std::size_t longest) { longest_ = longest; }
     void take(std::span<const std::byte> bytes);
     std::optional<Message> next();
 
@@ -44,5 +48,10 @@ class MessageReader {
     std::size_t longest_;
     std::string pending_;
 };
+
+// Hands over every message that has arrived, without waiting. False: the connection is closed, or what came
+// is no message.
+bool read_messages(const Descriptor& socket, MessageReader& reader,
+                   const std::function<void(const Message&)>& handle);
 
 }  // namespace wirewise

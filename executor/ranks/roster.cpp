@@ -8,6 +8,7 @@ namespace wirewise {
 namespace {
 // Between a closed connection and its being held against the rank: who knows more may say it.
 constexpr std::chrono::milliseconds kLossGrace{500};
+constexpr int kPlacesShown = 8;  // ranks in one message
 }  // namespace
 
 std::string Roster::misfit(int rank, std::int64_t world, const std::string& version) const {
@@ -24,18 +25,25 @@ void Roster::lost(int rank) {
     if (!at(rank).left) at(rank).lost = Silence::Clock::now();
 }
 
+void Roster::stands(int rank, const Whereabouts& where) {
+    State& state = at(rank);
+    if (state.where != where) state.stillness.heard();
+    state.where = where;
+}
+
 bool Roster::everyone_left() const {
     return std::all_of(ranks_.begin(), ranks_.end(), [](const State& state) { return state.left; });
 }
 
 std::string Roster::last_place(int rank) const {
-    const std::string& where = at(rank).where;
+    const std::string& where = at(rank).where.text;
     return where.empty() ? "" : "; last heard of in " + where;
 }
 
 std::optional<Ending> Roster::judge(Silence::Clock::time_point now) {
     for (int rank = 0; rank < settings_.world; ++rank)
         if (auto ending = judge(rank, now)) return ending;
+    if (auto ending = judge_standstill(now)) return ending;
     return now - begin_ > settings_.join ? judge_absent() : std::nullopt;
 }
 
@@ -50,6 +58,23 @@ std::optional<Ending> Roster::judge(int rank, Silence::Clock::time_point now) {
                       fmt::format("has not been heard for {:.3g} s: it hangs, or its host does{}",
                                   settings_.silence.count(), last_place(rank))};
     return std::nullopt;
+}
+
+// A rank that works keeps the others waiting; when none works, nothing will ever change.
+std::optional<Ending> Roster::judge_standstill(Silence::Clock::time_point now) {
+    bool all_still = true;
+    std::string places;
+    for (int rank = 0; rank < settings_.world; ++rank) {
+        State& state = at(rank);
+        state.stillness.tick(now, settings_.beat());
+        all_still = all_still && state.where.within_step && state.stillness.length() > settings_.standstill();
+        if (rank > 0 && rank < kPlacesShown)
+            places += fmt::format("; rank {} is in {}", rank, state.where.text);
+    }
+    if (!all_still) return std::nullopt;
+    return Ending{0, 4,
+                  fmt::format("no rank has moved for {:.3g} s: rank 0 is in {}{}",
+                              settings_.standstill().count(), at(0).where.text, places)};
 }
 
 std::optional<Ending> Roster::judge_absent() const {

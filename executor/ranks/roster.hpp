@@ -8,6 +8,7 @@
 #include "executor/ranks/ending.hpp"
 #include "executor/ranks/settings.hpp"
 #include "executor/ranks/silence.hpp"
+#include "executor/ranks/whereabouts.hpp"
 
 namespace wirewise {
 
@@ -21,7 +22,7 @@ class Roster {
 
     void joined(int rank) { at(rank).joined = true; }
     void heard(int rank) { at(rank).silence.heard(); }
-    void stands(int rank, const std::string& where) { at(rank).where = where; }
+    void stands(int rank, const Whereabouts& where);
     void lost(int rank);  // its connection
     void left(int rank) { at(rank).left = true; }
     bool has_left(int rank) const { return at(rank).left; }
@@ -29,7 +30,7 @@ class Roster {
 
     // "; last heard of in ...", or nothing.
     std::string last_place(int rank) const;
-    // The rank that is gone, silent or late, if any. Called often.
+    // The rank that is gone, silent, late or stuck, if any. Called often.
     std::optional<Ending> judge(Silence::Clock::time_point now);
 
   private:
@@ -37,12 +38,14 @@ class Roster {
         bool joined = false, left = false;
         Silence silence;
         std::optional<Silence::Clock::time_point> lost;
-        std::string where;
+        Whereabouts where;
+        Silence stillness;  // how long it has been there
     };
     State& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
     const State& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
     std::optional<Ending> judge(int rank, Silence::Clock::time_point now);
     std::optional<Ending> judge_absent() const;
+    std::optional<Ending> judge_standstill(Silence::Clock::time_point now);
 
     const RunSettings settings_;
     const Silence::Clock::time_point begin_ = Silence::Clock::now();

@@ -13,6 +13,8 @@ struct RunSettings {
     std::string version;  // of wirewise; all ranks run the same
     // A rank is taken for dead when it has been silent for that long.
     std::chrono::duration<double> silence{20};
+    // All ranks are taken for stuck when none has moved for that long within a step.
+    std::chrono::duration<double> standstill() const { return 10 * silence; }
     // All ranks come within that time, or none runs.
     std::chrono::duration<double> join{120};
 

@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <map>
@@ -131,19 +130,10 @@ class Store::Server {
     }
 
     // False: the guest is gone.
-    bool read(Guest& guest) try {
-        std::array<std::byte, 1 << 16> bytes;
-        for (;;) {
-            const ssize_t got = ::recv(guest.socket.number(), bytes.data(), bytes.size(), 0);
-            if (got == 0) return false;
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
-            guest.in.take(std::span(bytes).first(static_cast<std::size_t>(got)));
-            while (const auto message = guest.in.next())
-                guest.rank < 0 ? welcome(guest, *message) : handle(guest, *message);
-        }
-    } catch (const NetworkError&) {
-        return false;
+    bool read(Guest& guest) {
+        return read_messages(guest.socket, guest.in, [&](const Message& message) {
+            guest.rank < 0 ? welcome(guest, message) : handle(guest, message);
+        });
     }
 
     static void say(Guest& guest, const Message& message) { guest.out += encoded(message); }
@@ -164,7 +154,7 @@ class Store::Server {
             return refuse(misfit);
         }
         guest.rank = rank;
-        guest.in = MessageReader(kLongestMessage);
+        guest.in.allow(kLongestMessage);
         roster_.joined(rank);
         say(guest, {.kind = MessageKind::welcome});
         if (ending_) say_ending(guest);
@@ -178,7 +168,7 @@ class Store::Server {
             case MessageKind::get:
                 return get(guest, message.key);
             case MessageKind::alive:
-                roster_.stands(guest.rank, message.value);
+                roster_.stands(guest.rank, {message.value, message.number != 0});
                 return say(guest, {.kind = MessageKind::alive});
             case MessageKind::failed:
                 return end_locked({guest.rank, static_cast<int>(message.number), message.value});

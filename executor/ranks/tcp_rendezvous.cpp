@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -81,8 +80,8 @@ class TcpRendezvous::Member {
         throw_if_ended();
     }
 
-    void tell_place(std::function<std::string()> where) {
-        const std::lock_guard lock(mutex_);
+    void tell_place(std::function<Whereabouts()> where) {
+        const std::lock_guard lock(where_mutex_);
         where_ = std::move(where);
     }
 
@@ -162,7 +161,8 @@ class TcpRendezvous::Member {
         while (!is_over()) {
             if (Clock::now() >= next_beat) {
                 next_beat = Clock::now() + settings_.beat();
-                say({.kind = MessageKind::alive, .value = where()});
+                const Whereabouts here = where();
+                say({.kind = MessageKind::alive, .number = here.within_step, .value = here.text});
             }
             const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_beat - Clock::now());
             pollfd waits[] = {{socket_.number(), POLLIN, 0}, {wake_.number(), POLLIN, 0}};
@@ -188,28 +188,14 @@ class TcpRendezvous::Member {
         return stopping_ || ending_ || goodbye_;
     }
 
-    std::string where() const {
-        std::function<std::string()> where;
-        {
-            const std::lock_guard lock(mutex_);
-            where = where_;
-        }
-        return where ? where() : std::string();
+    Whereabouts where() const {
+        const std::lock_guard lock(where_mutex_);
+        return where_ ? where_() : Whereabouts();
     }
 
     // False: the connection is closed.
-    bool read() try {
-        std::array<std::byte, 1 << 16> bytes;
-        for (;;) {
-            const ssize_t got = ::recv(socket_.number(), bytes.data(), bytes.size(), 0);
-            if (got == 0) return false;
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
-            in_.take(std::span(bytes).first(static_cast<std::size_t>(got)));
-            while (const auto message = in_.next()) handle(*message);
-        }
-    } catch (const NetworkError&) {
-        return false;
+    bool read() {
+        return read_messages(socket_, in_, [this](const Message& message) { handle(message); });
     }
 
     void handle(const Message& message) {
@@ -256,6 +242,8 @@ class TcpRendezvous::Member {
     const Descriptor wake_, ended_;
     MessageReader in_{std::size_t{1} << 30};  // of the watch; of join() before
     std::mutex send_mutex_;
+    mutable std::mutex where_mutex_;
+    std::function<Whereabouts()> where_;
     mutable std::mutex mutex_;  // over all below
     mutable std::condition_variable changed_;
     std::map<std::string, std::string> values_;
@@ -263,7 +251,6 @@ class TcpRendezvous::Member {
     std::optional<Ending> ending_;
     bool goodbye_ = false, stopping_ = false;
     mutable bool noticed_ = false;
-    std::function<std::string()> where_;
     std::function<void(const Ending&)> when_stuck_;
     std::thread watch_;
 };
@@ -300,7 +287,7 @@ void TcpRendezvous::set(const std::string& key, std::span<const std::byte> value
 }
 std::vector<std::byte> TcpRendezvous::get(const std::string& key) { return member_->get(key); }
 void TcpRendezvous::check() const { member_->check(); }
-void TcpRendezvous::tell_place(std::function<std::string()> where) { member_->tell_place(std::move(where)); }
+void TcpRendezvous::tell_place(std::function<Whereabouts()> where) { member_->tell_place(std::move(where)); }
 void TcpRendezvous::when_stuck(std::function<void(const Ending&)> act) {
     member_->when_stuck(std::move(act));
 }

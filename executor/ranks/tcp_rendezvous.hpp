@@ -7,6 +7,7 @@
 #include "executor/ranks/ending.hpp"
 #include "executor/ranks/place.hpp"
 #include "executor/ranks/settings.hpp"
+#include "executor/ranks/whereabouts.hpp"
 #include "executor/training/rendezvous.hpp"
 
 namespace wirewise {
@@ -26,8 +27,9 @@ class TcpRendezvous final : public Rendezvous {
     std::vector<std::byte> get(const std::string& key) override;
     void check() const override;
 
-    // Where this rank is, for people; told with every sign of life. Called on a thread of the rendezvous.
-    void tell_place(std::function<std::string()> where);
+    // Where this rank is, for people; told with every sign of life. Called on a thread of the rendezvous, and
+    // never again once it has been replaced.
+    void tell_place(std::function<Whereabouts()> where);
     // Called on a thread of the rendezvous when the run has ended and this rank has not noticed for a while:
     // it is stuck in a call that cannot be interrupted.
     void when_stuck(std::function<void(const Ending&)> act);

@@ -1,5 +1,7 @@
 #include "executor/training/save.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "executor/training/convert.hpp"
 #include "executor/training/safetensors.hpp"
 #include "executor/training/write_aside.hpp"
@@ -7,6 +9,17 @@
 namespace wirewise {
 
 namespace {
+
+// What a Hugging Face folder holds beside config and weights, for text to be tokenized and generated.
+constexpr const char* kCompanions[] = {"tokenizer.json",
+                                       "tokenizer_config.json",
+                                       "tokenizer.model",
+                                       "special_tokens_map.json",
+                                       "added_tokens.json",
+                                       "vocab.json",
+                                       "merges.txt",
+                                       "chat_template.jinja",
+                                       "generation_config.json"};
 
 std::vector<TensorToWrite> tensors_to_write(const Executor& executor, TensorKind kind, DType dtype) {
     std::vector<TensorToWrite> all;
@@ -18,6 +31,15 @@ std::vector<TensorToWrite> tensors_to_write(const Executor& executor, TensorKind
                  narrow(values, dtype, bytes.data());
              }});
     return all;
+}
+
+// As transformers writes it: the dtype that the config names is that of the weights.
+std::string with_dtype(std::string_view config, DType dtype) {
+    auto json = nlohmann::ordered_json::parse(config, nullptr, false);
+    if (!json.is_object()) return std::string(config);
+    const char* const name = dtype == DType::bf16 ? "bfloat16" : dtype == DType::fp16 ? "float16" : "float32";
+    json[json.contains("dtype") ? "dtype" : "torch_dtype"] = name;
+    return json.dump(2) + "\n";
 }
 
 // What a rank that does not write owes to the one that does.
@@ -38,10 +60,19 @@ void save_checkpoint(const Executor& executor, const std::filesystem::path& fold
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     FileAside weights(folder / "model.safetensors"), description(folder / "config.json");
-    description.write(config);
+    description.write(with_dtype(config, dtype));
     write_safetensors(weights, tensors);
     weights.commit();
     description.commit();
+}
+
+void copy_companions(const std::filesystem::path& from, const std::filesystem::path& to) {
+    for (const char* const name : kCompanions) {
+        std::error_code error;
+        if (std::filesystem::exists(from / name, error))
+            std::filesystem::copy_file(from / name, to / name,
+                                       std::filesystem::copy_options::overwrite_existing, error);
+    }
 }
 
 void save_gradients(const Executor& executor, const std::filesystem::path& file) {

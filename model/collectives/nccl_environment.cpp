@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "model/collectives/tuning.hpp"
 #include "model/units/error.hpp"
 
 namespace wirewise {
@@ -56,9 +57,6 @@ PathClass parse_level(std::string_view value, std::string_view place) {
     throw InputError(std::string(place), fmt::format("NCCL_P2P_LEVEL={} is not a path class", value),
                      "write LOC, NVL, PIX, PXB, PHB or SYS");
 }
-
-constexpr std::array<std::string_view, 4> kAlgorithms{"Ring", "Tree", "NVLS", "NVLSTree"};
-constexpr std::array<std::string_view, 3> kProtocols{"LL", "LL128", "Simple"};
 
 // "Ring,Tree" or "^NVLS,NVLSTree" over the names there are.
 std::vector<std::string> parse_choices(std::string_view value, std::span<const std::string_view> known,
@@ -112,9 +110,9 @@ bool NcclEnvironment::set(std::string_view assignment, std::string_view place) {
     else if (name == "NCCL_P2P_LEVEL")
         p2p_level = parse_level(value, place);
     else if (name == "NCCL_ALGO")
-        algorithms = parse_choices(value, kAlgorithms, name, place);
+        algorithms = parse_choices(value, kAlgorithmNames, name, place);
     else if (name == "NCCL_PROTO")
-        protocols = parse_choices(value, kProtocols, name, place);
+        protocols = parse_choices(value, kProtocolNames, name, place);
     else if (name == "NCCL_MIN_NCHANNELS")
         min_channels = parse_count(value, name, place);
     else if (name == "NCCL_MAX_NCHANNELS")

@@ -8,9 +8,6 @@
 namespace wirewise {
 namespace {
 
-constexpr std::array<std::string_view, 4> kAlgorithms{"Ring", "Tree", "NVLS", "NVLSTree"};
-constexpr std::array<std::string_view, 3> kProtocols{"LL", "LL128", "Simple"};
-
 template <class T>
 constexpr std::size_t at(T value) {
     return static_cast<std::size_t>(value);
@@ -42,8 +39,8 @@ constexpr double kTree[3][23] = {
 
 }  // namespace
 
-std::string_view name_of(Algorithm algorithm) { return kAlgorithms[at(algorithm)]; }
-std::string_view name_of(Protocol protocol) { return kProtocols[at(protocol)]; }
+std::string_view name_of(Algorithm algorithm) { return kAlgorithmNames[at(algorithm)]; }
+std::string_view name_of(Protocol protocol) { return kProtocolNames[at(protocol)]; }
 
 HopLatency hop_latency(Algorithm algorithm, Protocol protocol) {
     if (algorithm == Algorithm::nvls) return kNvls;

@@ -10,7 +10,10 @@ namespace wirewise {
 
 enum class Algorithm : std::uint8_t { ring, tree, nvls, nvls_tree };
 enum class Protocol : std::uint8_t { ll, ll128, simple };
-std::string_view name_of(Algorithm algorithm);  // NCCL's spelling
+// In NCCL's spelling.
+inline constexpr std::array<std::string_view, 4> kAlgorithmNames{"Ring", "Tree", "NVLS", "NVLSTree"};
+inline constexpr std::array<std::string_view, 3> kProtocolNames{"LL", "LL128", "Simple"};
+std::string_view name_of(Algorithm algorithm);
 std::string_view name_of(Protocol protocol);
 
 // Microseconds of one hop by algorithm and protocol, over NVLink, PCIe (staging too) and network.

@@ -4,11 +4,12 @@
 #include <cctype>
 #include <utility>
 
+#include "model/units/embedded.hpp"
 #include "model/units/near.hpp"
 
 namespace wirewise {
 
-extern const std::string_view kBuiltinModelsText;  // generated from builtin/models.json
+std::span<const EmbeddedFile> builtin_model_files();  // of the folder builtin/
 
 namespace {
 std::string lower(std::string_view text) {
@@ -20,7 +21,7 @@ std::string lower(std::string_view text) {
 
 std::vector<Builtin> parsed() {
     std::vector<Builtin> all;
-    for (const auto& entry : nlohmann::json::parse(kBuiltinModelsText))
+    for (const auto& entry : nlohmann::json::parse(builtin_model_files().front().text))
         all.push_back({entry.at("name"), entry.at("repository"), entry.at("source"), entry.at("config")});
     return all;
 }
@@ -43,7 +44,8 @@ std::vector<std::string> near_builtins(std::string_view name) {
     constexpr std::size_t kSuggestions = 3, kLongest = 80;
     const std::string wanted = lower(name.substr(0, kLongest));
     std::vector<std::pair<std::size_t, std::string>> ranked;
-    for (const auto& entry : builtin_table()) ranked.emplace_back(edit_distance(wanted, entry.name), entry.name);
+    for (const auto& entry : builtin_table())
+        ranked.emplace_back(edit_distance(wanted, entry.name), entry.name);
     std::ranges::sort(ranked);
     std::vector<std::string> near;
     for (const auto& [steps, candidate] : ranked)

@@ -85,20 +85,6 @@ std::optional<OptimizerKind> optimizer_from(std::string_view name) {
     return std::nullopt;
 }
 
-Json mesh_json(const Mesh& mesh) {
-    return {{"replicate", mesh.replicate}, {"shard", mesh.shard},     {"tensor", mesh.tensor},
-            {"pipeline", mesh.pipeline},   {"context", mesh.context}, {"expert", mesh.expert}};
-}
-
-Json precision_json(const Precision& precision) {
-    return {{"parameter_dtype", name_of(precision.parameter)},
-            {"gradient_dtype", name_of(precision.gradient)},
-            {"reduce_dtype", name_of(precision.reduce)},
-            {"compute_dtype", name_of(precision.compute)},
-            {"optimizer_state_dtype", name_of(precision.optimizer_state)},
-            {"master_weights", precision.master_weights}};
-}
-
 Json deepspeed_json(const DeepSpeedSettings& settings) {
     Json json{{"reduce_bucket_size", settings.reduce_bucket_size},
               {"allgather_bucket_size", settings.allgather_bucket_size},
@@ -174,6 +160,20 @@ ParallelPlan read_plan(const Reader& from, const std::string& place) {
 }
 
 }  // namespace
+
+Json mesh_json(const Mesh& mesh) {
+    return {{"replicate", mesh.replicate}, {"shard", mesh.shard},     {"tensor", mesh.tensor},
+            {"pipeline", mesh.pipeline},   {"context", mesh.context}, {"expert", mesh.expert}};
+}
+
+Json precision_json(const Precision& precision) {
+    return {{"parameter_dtype", name_of(precision.parameter)},
+            {"gradient_dtype", name_of(precision.gradient)},
+            {"reduce_dtype", name_of(precision.reduce)},
+            {"compute_dtype", name_of(precision.compute)},
+            {"optimizer_state_dtype", name_of(precision.optimizer_state)},
+            {"master_weights", precision.master_weights}};
+}
 
 Json to_json(const PlanFile& file) {
     const ParallelPlan& plan = file.plan;

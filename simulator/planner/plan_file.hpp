@@ -25,6 +25,10 @@ struct PlanFile {
 
 nlohmann::ordered_json to_json(const PlanFile& file);
 
+// Parts that other documents hold too, under the same keys.
+nlohmann::ordered_json mesh_json(const Mesh& mesh);
+nlohmann::ordered_json precision_json(const Precision& precision);
+
 // Throws InputError naming `place` and the key.
 PlanFile plan_file_from_json(const nlohmann::ordered_json& json, const std::string& place);
 

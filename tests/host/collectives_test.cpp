@@ -1,6 +1,8 @@
 // The in-process collectives against sums written down directly, on any number of ranks.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <cstdlib>
 #include <stdexcept>
 
 #include "executor/host/group.hpp"
@@ -112,6 +114,24 @@ TEST(ThreadGroups, FollowTheMesh) {
     EXPECT_EQ(groups.of(4).along(Axis::replicate).size(), 2);
     EXPECT_EQ(groups.of(5).along(Axis::world).member(), 5);
     EXPECT_EQ(groups.of(5).along(Axis::world).size(), 6);
+}
+
+// Address space for a few stacks only: those threads that were started end.
+TEST(RankTeam, EndsWhenAThreadCannotStart) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "a sanitizer needs all the address space";
+#endif
+    const auto start_too_many = [] {
+        const rlimit limit{std::uint64_t{1} << 30, std::uint64_t{1} << 30};
+        setrlimit(RLIMIT_AS, &limit);
+        try {
+            RankTeam team(2000, [] {});
+        } catch (const RunError& error) {
+            std::_Exit(std::string(error.what()).find("cannot be started") != std::string::npos ? 7 : 1);
+        }
+        std::_Exit(0);
+    };
+    EXPECT_EXIT(start_too_many(), testing::ExitedWithCode(7), "");
 }
 
 TEST(RankTeam, FreesThoseWhoWait) {

@@ -14,6 +14,7 @@ void add_commands(CommandLine& line) {
     add_collective_command(line);
     add_topo_command(line);
     add_model_command(line);
+    add_doctor_command(line);
 }
 
 }  // namespace wirewise

@@ -11,6 +11,7 @@
 #include "model/transformer/read_config.hpp"
 #include "model/units/error.hpp"
 #include "simulator/planner/placement.hpp"
+#include "simulator/planner/plan_file.hpp"
 #include "tools/inputs/deepspeed_config.hpp"
 #include "tools/inputs/machine.hpp"
 #include "tools/inputs/profile.hpp"
@@ -140,22 +141,17 @@ Json echo_of(const Inputs& inputs) {
               {"gradient_accumulation", plan.gradient_accumulation},
               {"global_batch", question.global_batch ? Json(*question.global_batch) : Json(nullptr)},
               {"no_sync", plan.no_sync},
-              {"shard_group", question.shard_group},
-              {"parameter_dtype", name_of(plan.precision.parameter)},
-              {"gradient_dtype", name_of(plan.precision.gradient)},
-              {"reduce_dtype", name_of(plan.precision.reduce)},
-              {"compute_dtype", name_of(plan.precision.compute)},
-              {"optimizer_state_dtype", name_of(plan.precision.optimizer_state)},
-              {"master_weights", plan.precision.master_weights},
-              {"optimizer", name_of(plan.optimizer)},
-              {"clip_gradients", plan.clip_gradients},
-              {"offload", offload_words(plan.offload)},
-              {"recompute", name_of(plan.recompute)},
-              {"attention", inputs.attention},
-              {"loss_chunk", plan.loss_chunk},
-              {"gradient_as_bucket_view", plan.gradient_as_bucket_view},
-              {"profile", question.profile.name},
-              {"profile_measured", question.profile.measured}};
+              {"shard_group", question.shard_group}};
+    echo.update(precision_json(plan.precision));
+    echo.update({{"optimizer", name_of(plan.optimizer)},
+                 {"clip_gradients", plan.clip_gradients},
+                 {"offload", offload_words(plan.offload)},
+                 {"recompute", name_of(plan.recompute)},
+                 {"attention", inputs.attention},
+                 {"loss_chunk", plan.loss_chunk},
+                 {"gradient_as_bucket_view", plan.gradient_as_bucket_view},
+                 {"profile", question.profile.name},
+                 {"profile_measured", question.profile.measured}});
     if (plan.runtime == Runtime::deepspeed) echo["deepspeed"] = deepspeed_json(plan.deepspeed);
     return echo;
 }

@@ -1,6 +1,7 @@
 #include "tools/render/plan_json.hpp"
 
 #include "simulator/planner/candidate.hpp"
+#include "simulator/planner/plan_file.hpp"
 #include "simulator/planner/surprises.hpp"
 #include "tools/render/model_report.hpp"
 #include "tools/render/money.hpp"
@@ -134,11 +135,6 @@ Json remedies_json(const PlanCandidate& candidate) {
                         {"step_seconds", remedy.step.value()},
                         {"fits", name_of(remedy.fits)}});
     return list;
-}
-
-Json mesh_json(const Mesh& mesh) {
-    return {{"replicate", mesh.replicate}, {"shard", mesh.shard},     {"tensor", mesh.tensor},
-            {"pipeline", mesh.pipeline},   {"context", mesh.context}, {"expert", mesh.expert}};
 }
 
 }  // namespace

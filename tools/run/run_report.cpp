@@ -6,6 +6,7 @@
 
 #include "model/program/trace.hpp"
 #include "model/units/text.hpp"
+#include "simulator/planner/plan_file.hpp"
 #include "tools/run/training_loop.hpp"
 
 namespace wirewise {
@@ -32,29 +33,6 @@ Json figures_json(const Figures& figures, const RunInputs& inputs) {
             {"optimizer_seconds", figures.time.optimizer.value()}};
 }
 
-Json inputs_json(const RunInputs& inputs, const Backend& backend) {
-    const ParallelPlan& plan = inputs.plan;
-    return {{"backend", backend.name()},
-            {"model", inputs.model.name},
-            {"parameters", inputs.model.parameters()},
-            {"strategy", name_of(plan.strategy)},
-            {"gpus", plan.mesh.world()},
-            {"mesh", {{"replicate", plan.mesh.replicate}, {"shard", plan.mesh.shard}}},
-            {"global_batch", inputs.batch.batch},
-            {"sequence_length", plan.sequence_length},
-            {"micro_batch", plan.micro_batch},
-            {"gradient_accumulation", plan.gradient_accumulation},
-            {"parameter_dtype", name_of(plan.precision.parameter)},
-            {"gradient_dtype", name_of(plan.precision.gradient)},
-            {"reduce_dtype", name_of(plan.precision.reduce)},
-            {"compute_dtype", name_of(plan.precision.compute)},
-            {"optimizer_state_dtype", name_of(plan.precision.optimizer_state)},
-            {"master_weights", plan.precision.master_weights},
-            {"recompute", name_of(plan.recompute)},
-            {"steps", inputs.steps},
-            {"seed", plan.seed}};
-}
-
 Table figures_table(const Figures& measured, const Figures& predicted, const RunInputs& inputs) {
     const auto row = [](const char* what, const std::string& a, const std::string& b) {
         return std::vector<std::string>{what, a, b};
@@ -75,13 +53,30 @@ Table figures_table(const Figures& measured, const Figures& predicted, const Run
 
 }  // namespace
 
+Json run_inputs_json(const RunInputs& inputs, const Backend& backend) {
+    const ParallelPlan& plan = inputs.plan;
+    Json json{{"backend", backend.name()},
+              {"model", inputs.model.name},
+              {"parameters", inputs.model.parameters()},
+              {"strategy", name_of(plan.strategy)},
+              {"gpus", plan.mesh.world()},
+              {"mesh", {{"replicate", plan.mesh.replicate}, {"shard", plan.mesh.shard}}},
+              {"global_batch", inputs.batch.batch},
+              {"sequence_length", plan.sequence_length},
+              {"micro_batch", plan.micro_batch},
+              {"gradient_accumulation", plan.gradient_accumulation}};
+    json.update(precision_json(plan.precision));
+    json.update({{"recompute", name_of(plan.recompute)}, {"steps", inputs.steps}, {"seed", plan.seed}});
+    return json;
+}
+
 Report run_report(const RunInputs& inputs, const Backend& backend, const Executor& executor,
                   const std::vector<StepResult>& steps, const Prediction& prediction) {
     const Figures measured{median_step(steps), executor.memory(),
                            summarize(executor.program(), executor.timeline(0))};
     const Figures predicted{to_seconds(prediction.timeline.end), prediction.memory,
                             summarize(prediction.program, prediction.timeline)};
-    Report report{.document = {{"schema", "wirewise.run/1"}, {"inputs", inputs_json(inputs, backend)}}};
+    Report report{.document = {{"schema", "wirewise.run/1"}, {"inputs", run_inputs_json(inputs, backend)}}};
     report.document["steps"] = Json::array();
     Table losses{.title = "", .columns = {"step", "loss", "gradient norm", "time"}};
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -102,11 +97,11 @@ Report run_report(const RunInputs& inputs, const Backend& backend, const Executo
     return report;
 }
 
-std::string run_trace(const Executor& executor, int ranks, const Prediction& prediction) {
+std::string run_trace(const StepProgram& program, const std::vector<Timeline>& ranks,
+                      const Prediction& prediction) {
     std::vector<TraceSource> sources{{"predicted", &prediction.program, &prediction.timeline}};
-    for (int rank = 0; rank < ranks; ++rank)
-        sources.push_back(
-            {fmt::format("rank {}, measured", rank), &executor.program(), &executor.timeline(rank)});
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+        sources.push_back({fmt::format("rank {}, measured", rank), &program, &ranks[rank]});
     std::ostringstream text;
     write_trace(text, sources);
     return text.str();

@@ -34,8 +34,11 @@ std::vector<StepResult> train(Executor& executor, const RunInputs& inputs, const
                       line_of(steps.back(), inputs, executor));
     }
     interrupt.check();
-    if (!options.save.empty())
+    if (!options.save.empty()) {
         save_checkpoint(executor, options.save, inputs.plan.precision.parameter, inputs.config);
+        if (executor.leads() && !options.checkpoint.empty())
+            copy_companions(options.checkpoint, options.save);
+    }
     return steps;
 }
 
