@@ -20,6 +20,9 @@ class Rendezvous {
     virtual void set(const std::string& key, std::span<const std::byte> value) = 0;
     // Waits until a rank has set it. Throws RunError when that takes too long or the run has failed.
     virtual std::vector<std::byte> get(const std::string& key) = 0;
+
+    // Throws RunError when the run has failed elsewhere: asked again and again by who waits for a device.
+    virtual void check() const = 0;
 };
 
 }  // namespace wirewise

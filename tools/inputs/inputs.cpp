@@ -78,7 +78,8 @@ Inputs inputs_of(const PlanOptions& options) {
     return inputs;
 }
 
-PlanOptions plan_options_of(const std::vector<std::string>& words) {
+PlanOptions plan_options_of(const std::vector<std::string>& words, const std::string& place,
+                            const std::string& remedy) {
     CLI::App app;
     app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     PlanOptions options;
@@ -87,7 +88,7 @@ PlanOptions plan_options_of(const std::vector<std::string>& words) {
     try {
         app.parse(reversed);
     } catch (const CLI::ParseError& error) {
-        throw InputError("--vary", error.what(), "write --vary option=a,b,c with an option of `plan`");
+        throw InputError(place, error.what(), remedy);
     }
     return options;
 }
