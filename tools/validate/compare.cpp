@@ -42,6 +42,8 @@ struct Outcome {
 
 bool is_memory(MeasuredQuantity quantity) { return quantity <= MeasuredQuantity::device_used_bytes; }
 
+std::string name_of(const CostProfile& profile) { return profile.measured ? profile.name : "data sheet"; }
+
 std::vector<Outcome> outcomes_of(const Estimate& estimate) {
     const auto outcome = [&](Bytes allocated, Bytes reserved) {
         return Outcome{static_cast<double>(allocated.count()), static_cast<double>(reserved.count()),
@@ -89,6 +91,7 @@ std::vector<Comparison> compare_step(const MeasuredCase& one, const TrainingStep
     for (const Reading& reading : one.readings) {
         Comparison comparison = begin(one, reading);
         comparison.labels.wire = wire_of(one, candidate.estimate);
+        comparison.profile = name_of(predicted.question.profile);
         comparison.host_bound = candidate.estimate.time.host_bound;
         if (is_memory(reading.quantity)) comparison.predicted = outcome.value(reading.quantity);
         if (reading.quantity == MeasuredQuantity::device_used_bytes)
@@ -154,7 +157,10 @@ std::vector<Comparison> compare_kernel(const MeasuredCase& one, const KernelCase
     const Machine machine = load_machine(sample.machine, {}, notes);
     const CostProfile costs = profile_of(profile, machine, notes);
     Comparison comparison = begin(one, one.readings.front());
-    comparison.predicted = kernel_time(sample.kernel, costs).value();
+    comparison.profile = name_of(costs);
+    // Samples are taken in a loop of nothing else: products draw all the power there is.
+    const double clock = std::holds_alternative<Gemm>(sample.kernel) ? power_factor(1, costs.power) : 1;
+    comparison.predicted = kernel_time(sample.kernel, costs).value() * clock;
     return {comparison};
 }
 
