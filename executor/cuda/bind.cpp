@@ -19,7 +19,8 @@ struct Place {
 };
 
 Place place_of(const RankBinding& binding, const Operand& operand) {
-    Place place{binding.memory.at(operand.buffer), operand.bytes.count(), binding.program.at(operand.buffer).dtype};
+    Place place{binding.memory.at(operand.buffer), operand.bytes.count(),
+                binding.program.at(operand.buffer).dtype};
     std::int64_t offset = operand.offset.count();
     if (operand.own_share) {
         place.bytes /= binding.program.axis_sizes[static_cast<std::size_t>(Axis::shard)];
@@ -38,7 +39,8 @@ class OpBinder {
         std::vector<Values> values;
         for (const Operand& operand : operands_) {
             const Place place = place_of(binding_, operand);
-            values.push_back({{place.data, place.dtype}, place.bytes / size_of(place.dtype),
+            values.push_back({{place.data, place.dtype},
+                              place.bytes / size_of(place.dtype),
                               operand.access == Access::update});
         }
         Scratch& scratch = binding_.scratch[index_of(op_.stream)];
@@ -59,13 +61,13 @@ class OpBinder {
     }
     Work operator()(const Send& send) {
         const int peer = around_ring(send.axis, send.peer_offset);
-        return [peer, axis = send.axis, from = bytes(operands_.front()), &groups = binding_.groups](
-                   cudaStream_t stream) { groups.send(axis, peer, from, stream); };
+        return [peer, axis = send.axis, from = bytes(operands_.front()),
+                &groups = binding_.groups](cudaStream_t stream) { groups.send(axis, peer, from, stream); };
     }
     Work operator()(const Receive& receive) {
         const int peer = around_ring(receive.axis, receive.peer_offset);
-        return [peer, axis = receive.axis, to = bytes(operands_.front()), &groups = binding_.groups](
-                   cudaStream_t stream) { groups.receive(axis, peer, to, stream); };
+        return [peer, axis = receive.axis, to = bytes(operands_.front()),
+                &groups = binding_.groups](cudaStream_t stream) { groups.receive(axis, peer, to, stream); };
     }
 
     // The host side is what the step was fed, or the device buffer's twin.

@@ -8,7 +8,8 @@ namespace wirewise::cuda {
 namespace {
 
 Array shifted(const Values& values, std::int64_t elements) {
-    return {static_cast<std::byte*>(values.array.data) + elements * size_of(values.array.type), values.array.type};
+    return {static_cast<std::byte*>(values.array.data) + elements * size_of(values.array.type),
+            values.array.type};
 }
 
 class KernelBinder {
@@ -71,7 +72,9 @@ class KernelBinder {
         std::shared_ptr<const GemmPlan> plan = site_.binding.libraries.gemm(gemm, operands);
         if (!plan) return [=](cudaStream_t stream) { run_plain(gemm, operands, stream); };
         site_.scratch.need(static_cast<std::int64_t>(kGemmWorkspace));
-        return [=, &scratch = site_.scratch](cudaStream_t stream) { plan->run(operands, scratch.data(), stream); };
+        return [=, &scratch = site_.scratch](cudaStream_t stream) {
+            plan->run(operands, scratch.data(), stream);
+        };
     }
 
     Work with_bias_gradient(const Gemm& gemm, const Array& dy, const Values& bias, Work product) {
@@ -103,7 +106,8 @@ class KernelBinder {
     static std::int64_t delta_bytes(const Attention& shape) {
         if (!shape.backward) return 0;
         constexpr std::int64_t kStep = 512;
-        return (shape.batch * shape.heads * shape.sequence * size_of(DType::fp32) + kStep - 1) / kStep * kStep;
+        return (shape.batch * shape.heads * shape.sequence * size_of(DType::fp32) + kStep - 1) / kStep *
+               kStep;
     }
 
     Work plain_attention(const Attention& shape, const AttentionOperands& to) {
@@ -124,7 +128,8 @@ class KernelBinder {
         const bool planned = workspace.count * size_of(DType::fp32) >= fused->workspace();
         site_.scratch.need(delta_bytes(shape) + (planned ? 0 : fused->workspace()));
         auto bound = std::make_shared<Descriptor>();
-        return [=, &scratch = site_.scratch, handle = site_.binding.libraries.dnn()](cudaStream_t stream) mutable {
+        return [=, &scratch = site_.scratch,
+                handle = site_.binding.libraries.dnn()](cudaStream_t stream) mutable {
             if (!bound->get()) {  // the scratch has its address only now
                 to.delta = scratch.floats();
                 void* const behind = static_cast<std::byte*>(scratch.data()) + delta_bytes(shape);

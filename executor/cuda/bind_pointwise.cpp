@@ -16,7 +16,11 @@ Sum sum_of(const Values& values) { return {values.array, values.adds}; }
 class PointwiseBinder {
   public:
     PointwiseBinder(const KernelSite& site, const std::vector<Values>& operands)
-        : binding_(site.binding), op_(site.op), scratch_(site.scratch), operands_(operands), read_(operands) {}
+        : binding_(site.binding),
+          op_(site.op),
+          scratch_(site.scratch),
+          operands_(operands),
+          read_(operands) {}
 
     Work bind(const Pointwise& kernel) {
         switch (kernel.kind) {
@@ -76,7 +80,8 @@ class PointwiseBinder {
         const Array first = read_.next().array, second = read_.next().array;
         const std::int64_t rows = kernel.rows, columns = kernel.columns;
         if (kernel.kind == PointwiseKind::embedding_forward)
-            return [=](cudaStream_t stream) { embedding_forward(tokens, rows, columns, first, second, stream); };
+            return
+                [=](cudaStream_t stream) { embedding_forward(tokens, rows, columns, first, second, stream); };
         return [=](cudaStream_t stream) { embedding_backward(tokens, rows, columns, first, second, stream); };
     }
 
@@ -85,7 +90,9 @@ class PointwiseBinder {
         const Values x = read_.next(), table = read_.next();
         const std::int64_t period = binding_.plan.sequence_length * binding_.model.hidden;
         if (kernel.kind == PointwiseKind::position_backward)
-            return [=](cudaStream_t stream) { position_backward(x.array, table.array, x.count, period, stream); };
+            return [=](cudaStream_t stream) {
+                position_backward(x.array, table.array, x.count, period, stream);
+            };
         return [=](cudaStream_t stream) { position_add(x.array, table.array, x.count, period, stream); };
     }
 
@@ -115,7 +122,8 @@ class PointwiseBinder {
         const Sum dweight = sum_of(read_.next_if(weighted)), dbias = sum_of(read_.next_if(biased));
         need_floats(norm_backward_scratch(shape));
         return [=, &scratch = scratch_](cudaStream_t stream) {
-            cuda::norm_backward(shape, dy, x, weight, statistics, dx, dweight, dbias, scratch.floats(), stream);
+            cuda::norm_backward(shape, dy, x, weight, statistics, dx, dweight, dbias, scratch.floats(),
+                                stream);
         };
     }
 
@@ -147,9 +155,10 @@ class PointwiseBinder {
             };
         const Sum dweight = sum_of(read_.next());
         need_floats(head_norm_backward_scratch(shape));
-        return [=, g_stride = stride(first), x_stride = stride(second), &scratch = scratch_](cudaStream_t stream) {
-            head_norm_backward(shape, first.array, g_stride, second.array, x_stride, third.array, fourth.floats(),
-                               dweight, scratch.floats(), stream);
+        return [=, g_stride = stride(first), x_stride = stride(second),
+                &scratch = scratch_](cudaStream_t stream) {
+            head_norm_backward(shape, first.array, g_stride, second.array, x_stride, third.array,
+                               fourth.floats(), dweight, scratch.floats(), stream);
         };
     }
 
@@ -166,7 +175,8 @@ class PointwiseBinder {
     Work loss(const Pointwise& kernel) {
         const Values logits = read_.next(), targets = read_.next(), sum = read_.next();
         const ParallelPlan& plan = binding_.plan;
-        const std::int64_t predictions = plan.gradient_accumulation * plan.micro_batch * (plan.sequence_length - 1);
+        const std::int64_t predictions =
+            plan.gradient_accumulation * plan.micro_batch * (plan.sequence_length - 1);
         const float share = 1.0F / static_cast<float>(predictions);
         const bool gradient = kernel.kind == PointwiseKind::cross_entropy;
         need_floats(cross_entropy_scratch(kernel.rows));

@@ -1,5 +1,5 @@
-// What the ops of one rank are bound to: the ids of a StepProgram become addresses, streams, events, groups and
-// constants.
+// What the ops of one rank are bound to: the ids of a StepProgram become addresses, streams, events, groups
+// and constants.
 #pragma once
 
 #include <functional>
@@ -54,8 +54,8 @@ struct KernelSite {
     const Op& op;
     Scratch& scratch;
 };
-// The kernel's work on its operands, in the order that model/program/kernel.hpp gives. Throws InputError for a
-// kernel that only other runtimes have.
+// The kernel's work on its operands, in the order that model/program/kernel.hpp gives. Throws InputError for
+// a kernel that only other runtimes have.
 Work bind_kernel(const KernelSite& site, const Kernel& kernel, const std::vector<Values>& operands);
 Work bind_pointwise(const KernelSite& site, const Pointwise& kernel, const std::vector<Values>& operands);
 

@@ -66,7 +66,8 @@ class CudaExecutor final : public Executor {
         on_device([&] {
             for (const UnitTensor& tensor : tensors_)
                 for (const std::string_view buffer : {native_buffer::parameters, native_buffer::master})
-                    if (const auto held = holdings_.find(buffer, tensor.unit, shard())) load(source, tensor, *held);
+                    if (const auto held = holdings_.find(buffer, tensor.unit, shard()))
+                        load(source, tensor, *held);
             check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
         });
     }
@@ -74,7 +75,8 @@ class CudaExecutor final : public Executor {
     void watch(bool every_op) override { watched_ = every_op; }
 
     StepResult step(std::span<const std::int32_t> tokens) override {
-        const auto each = static_cast<std::size_t>(plan_.tokens_per_micro_batch() * plan_.gradient_accumulation);
+        const auto each =
+            static_cast<std::size_t>(plan_.tokens_per_micro_batch() * plan_.gradient_accumulation);
         ensure(tokens.size() == each * static_cast<std::size_t>(plan_.mesh.world()),
                "a step's batch is what the plan says");
         return on_device([&] {
@@ -101,7 +103,9 @@ class CudaExecutor final : public Executor {
     const StepProgram& program() const override { return program_; }
     const Timeline& timeline(int) const override { return rank_->timeline(); }
     ExecutorMemory memory() const override {
-        return on_device([&] { return ExecutorMemory{memory_.bytes, rank_->allocated(), watch_.used() - used_before_}; });
+        return on_device([&] {
+            return ExecutorMemory{memory_.bytes, rank_->allocated(), watch_.used() - used_before_};
+        });
     }
 
   private:
@@ -126,8 +130,9 @@ class CudaExecutor final : public Executor {
     void require_room() const {
         if (memory_.bytes <= watch_.free()) return;
         const std::string holders = watch_.holders();
-        throw RunError(who_.rank, fmt::format("the plan needs {}, GPU {} has {} free{}{}", to_text(memory_.bytes),
-                                              who_.device, to_text(watch_.free()), holders.empty() ? "" : ": ", holders));
+        throw RunError(who_.rank, fmt::format("the plan needs {}, GPU {} has {} free{}{}",
+                                              to_text(memory_.bytes), who_.device, to_text(watch_.free()),
+                                              holders.empty() ? "" : ": ", holders));
     }
 
     int shard() const { return who_.rank % plan_.mesh.shard; }
@@ -154,7 +159,8 @@ class CudaExecutor final : public Executor {
     void fetch(const Holding& held, const Overlap& part, std::span<float> values) const {
         if (part.count == 0) return;
         std::vector<std::byte> stored(static_cast<std::size_t>(part.count * size_of(held.dtype)));
-        check(cudaMemcpy(stored.data(), address(held, part), stored.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+        check(cudaMemcpy(stored.data(), address(held, part), stored.size(), cudaMemcpyDeviceToHost),
+              "cudaMemcpy");
         widen(stored.data(), held.dtype,
               values.subspan(static_cast<std::size_t>(part.first), static_cast<std::size_t>(part.count)));
     }
@@ -167,7 +173,8 @@ class CudaExecutor final : public Executor {
         for (std::size_t first = 0; first < values.size(); first += kPiece) {
             const std::span<float> part = values.subspan(first, std::min(kPiece, values.size() - first));
             const auto move = [&](void* to, const void* from) {
-                check(cudaMemcpyAsync(to, from, part.size_bytes(), cudaMemcpyDefault, stream), "cudaMemcpyAsync");
+                check(cudaMemcpyAsync(to, from, part.size_bytes(), cudaMemcpyDefault, stream),
+                      "cudaMemcpyAsync");
             };
             move(piece.data(), part.data());
             rank_->groups().run(Axis::shard,

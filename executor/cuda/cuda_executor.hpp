@@ -1,5 +1,5 @@
-// Runs one rank's part of a plan on a GPU, exactly as the lowered program says: bind, warm up, load weights, then step
-// after step.
+// Runs one rank's part of a plan on a GPU, exactly as the lowered program says: bind, warm up, load weights,
+// then step after step.
 #pragma once
 
 #include "executor/training/device_module.hpp"

@@ -30,13 +30,16 @@ void Descriptor::set(cudnnBackendAttributeName_t name, const Descriptor& other) 
     set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &handle);
 }
 
-void Descriptor::set(cudnnBackendAttributeName_t name, std::int64_t value) { set(name, CUDNN_TYPE_INT64, 1, &value); }
+void Descriptor::set(cudnnBackendAttributeName_t name, std::int64_t value) {
+    set(name, CUDNN_TYPE_INT64, 1, &value);
+}
 
 void Descriptor::finalize(const char* what) { check(cudnnBackendFinalize(get()), what); }
 
 std::int64_t Descriptor::integer(cudnnBackendAttributeName_t name) const {
     std::int64_t value = 0, count = 0;
-    check(cudnnBackendGetAttribute(get(), name, CUDNN_TYPE_INT64, 1, &count, &value), "cudnnBackendGetAttribute");
+    check(cudnnBackendGetAttribute(get(), name, CUDNN_TYPE_INT64, 1, &count, &value),
+          "cudnnBackendGetAttribute");
     return value;
 }
 
@@ -86,7 +89,8 @@ void DnnGraph::pointwise(cudnnPointwiseMode_t mode, Inputs inputs, TensorId y, c
     operation.set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, at(inputs.x));
     operation.set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, at(y));
     if (inputs.b != kNoTensor) operation.set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, at(inputs.b));
-    if (inputs.condition != kNoTensor) operation.set(CUDNN_ATTR_OPERATION_POINTWISE_TDESC, at(inputs.condition));
+    if (inputs.condition != kNoTensor)
+        operation.set(CUDNN_ATTR_OPERATION_POINTWISE_TDESC, at(inputs.condition));
     add(std::move(operation), std::move(part));
 }
 
@@ -140,8 +144,8 @@ std::vector<Descriptor> DnnGraph::configurations() const {
     heuristic.set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
     if (cudnnBackendFinalize(heuristic.get()) != CUDNN_STATUS_SUCCESS) return {};
     std::int64_t count = 0;
-    check(cudnnBackendGetAttribute(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0,
-                                   &count, nullptr),
+    check(cudnnBackendGetAttribute(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                   CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr),
           "cudnnBackendGetAttribute");
     std::vector<Descriptor> found;
     std::vector<cudnnBackendDescriptor_t> handles;
@@ -150,8 +154,8 @@ std::vector<Descriptor> DnnGraph::configurations() const {
         handles.push_back(found.back().get());
     }
     std::int64_t got = 0;
-    check(cudnnBackendGetAttribute(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                                   count, &got, handles.data()),
+    check(cudnnBackendGetAttribute(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                   CUDNN_TYPE_BACKEND_DESCRIPTOR, count, &got, handles.data()),
           "cudnnBackendGetAttribute");
     found.resize(static_cast<std::size_t>(got));
     return found;

@@ -1,4 +1,5 @@
-// cuDNN's backend C API, as far as attention needs it: a graph of operations on tensors, and the plan that runs it.
+// cuDNN's backend C API, as far as attention needs it: a graph of operations on tensors, and the plan that
+// runs it.
 #pragma once
 
 #include <array>
@@ -47,8 +48,8 @@ class DnnGraph {
     struct Inputs {
         TensorId x, b = kNoTensor, condition = kNoTensor;
     };
-    void pointwise(cudnnPointwiseMode_t mode, Inputs inputs, TensorId y, cudnnDataType_t compute = CUDNN_DATA_FLOAT,
-                   std::int64_t axis = -1);
+    void pointwise(cudnnPointwiseMode_t mode, Inputs inputs, TensorId y,
+                   cudnnDataType_t compute = CUDNN_DATA_FLOAT, std::int64_t axis = -1);
     void matmul(TensorId a, TensorId b, TensorId c);
     void reduce(cudnnReduceTensorOp_t operation, TensorId x, TensorId y);
     void reshape(TensorId x, TensorId y);
@@ -58,7 +59,8 @@ class DnnGraph {
     std::vector<Descriptor> configurations() const;
 
   private:
-    TensorId add(Dimensions dimensions, Dimensions strides, cudnnDataType_t type, bool is_virtual, bool by_value);
+    TensorId add(Dimensions dimensions, Dimensions strides, cudnnDataType_t type, bool is_virtual,
+                 bool by_value);
     const Descriptor& at(TensorId id) const { return tensors_[static_cast<std::size_t>(id) - 1]; }
     void add(Descriptor operation, Descriptor part);
 

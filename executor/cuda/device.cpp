@@ -10,8 +10,8 @@
 
 namespace wirewise::cuda {
 
-// NVML's functions and structures, from its documentation (API reference, release 580): the toolkit's header is not
-// always installed.
+// NVML's functions and structures, from its documentation (API reference, release 580): the toolkit's header
+// is not always installed.
 struct DeviceWatch::Nvml {
     struct Memory {
         unsigned long long total, free, used;
@@ -83,7 +83,8 @@ DeviceWatch::~DeviceWatch() = default;
 
 Bytes DeviceWatch::used() const {
     Nvml::Memory memory{};
-    if (handle_ && nvml_->memory_info(handle_, &memory) == 0) return Bytes(static_cast<std::int64_t>(memory.used));
+    if (handle_ && nvml_->memory_info(handle_, &memory) == 0)
+        return Bytes(static_cast<std::int64_t>(memory.used));
     const RuntimeMemory runtime = runtime_memory();
     return Bytes(static_cast<std::int64_t>(runtime.total - runtime.free));
 }
@@ -97,7 +98,8 @@ std::string DeviceWatch::holders() const {
     std::string text;
     for (unsigned i = 0; i < count; ++i) {
         const auto held = Bytes(static_cast<std::int64_t>(processes[i].used));
-        text += fmt::format("{}process {} holds {}", text.empty() ? "" : ", ", processes[i].pid, to_text(held));
+        text +=
+            fmt::format("{}process {} holds {}", text.empty() ? "" : ", ", processes[i].pid, to_text(held));
     }
     return text;
 }

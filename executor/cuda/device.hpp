@@ -1,4 +1,5 @@
-// One GPU as the driver's management library (NVML) sees it: what is in use, by whom. Loaded where there is one.
+// One GPU as the driver's management library (NVML) sees it: what is in use, by whom. Loaded where there is
+// one.
 #pragma once
 
 #include <memory>

@@ -36,7 +36,8 @@ class LoneGroups final : public DeviceGroups {
 
     void run(Axis, const CollectiveCall& call, cudaStream_t stream) override {
         if (call.send == call.receive) return;
-        check(cudaMemcpyAsync(call.receive, call.send, static_cast<std::size_t>(call.count * size_of(call.dtype)),
+        check(cudaMemcpyAsync(call.receive, call.send,
+                              static_cast<std::size_t>(call.count * size_of(call.dtype)),
                               cudaMemcpyDeviceToDevice, stream),
               "cudaMemcpyAsync");
     }

@@ -1,4 +1,5 @@
-// This rank's groups along the mesh axes, over device memory: the calls take their place in a stream and return.
+// This rank's groups along the mesh axes, over device memory: the calls take their place in a stream and
+// return.
 #pragma once
 
 #include <memory>

@@ -14,8 +14,9 @@ Dimensions flipped(Dimensions d) {
 }
 
 bool has_kernel(const Attention& shape) {
-    return (shape.type == DType::bf16 || shape.type == DType::fp16) && shape.head_dim == shape.value_head_dim &&
-           shape.head_dim % 8 == 0 && shape.heads % shape.kv_heads == 0;
+    return (shape.type == DType::bf16 || shape.type == DType::fp16) &&
+           shape.head_dim == shape.value_head_dim && shape.head_dim % 8 == 0 &&
+           shape.heads % shape.kv_heads == 0;
 }
 
 bool aligned(AttentionStrides strides) {
@@ -26,8 +27,8 @@ std::int64_t rounded_up(std::int64_t bytes) { return (bytes + 255) / 256 * 256; 
 
 }  // namespace
 
-// The order of operations is part of the pattern by which cuDNN finds its kernel. k, and v in the backward, are given
-// transposed.
+// The order of operations is part of the pattern by which cuDNN finds its kernel. k, and v in the backward,
+// are given transposed.
 void DnnAttention::declare_inputs(DnnGraph& graph, bool value_transposed) {
     const Dimensions key = heads(shape_.kv_heads), value_rows = rows(strides_.value);
     at_.q = graph.tensor(heads(shape_.heads), rows(strides_.query_key), type());
@@ -163,8 +164,10 @@ std::optional<DnnAttention> DnnAttention::make(cudnnHandle_t handle, const Atten
 }
 
 std::int64_t DnnAttention::dq_sum_bytes() const {
-    return shape_.backward ? bytes_of(shape_.batch * shape_.sequence * shape_.heads * shape_.head_dim, DType::fp32).count()
-                           : 0;
+    return shape_.backward
+               ? bytes_of(shape_.batch * shape_.sequence * shape_.heads * shape_.head_dim, DType::fp32)
+                     .count()
+               : 0;
 }
 
 std::int64_t DnnAttention::workspace() const { return rounded_up(plan_->workspace()) + dq_sum_bytes(); }

@@ -1,5 +1,6 @@
-// Causal grouped-query attention, forward with its statistics and backward, through graphs for cuDNN's fused kernels
-// (wgmma on Hopper). Which graphs have a kernel, and its accuracy: issue 6's probes, cuDNN 9.14 and 9.19, 2026-11-30.
+// Causal grouped-query attention, forward with its statistics and backward, through graphs for cuDNN's fused
+// kernels (wgmma on Hopper). Which graphs have a kernel, and its accuracy: issue 6's probes, cuDNN 9.14
+// and 9.19, 2026-11-30.
 #pragma once
 
 #include <optional>
@@ -27,7 +28,8 @@ struct AttentionOperands {
 class DnnAttention {
   public:
     // Empty where cuDNN has no kernel: fp32, heads whose width 8 does not divide, values of another width.
-    static std::optional<DnnAttention> make(cudnnHandle_t handle, const Attention& shape, AttentionStrides strides);
+    static std::optional<DnnAttention> make(cudnnHandle_t handle, const Attention& shape,
+                                            AttentionStrides strides);
 
     std::int64_t workspace() const;  // bytes: cuDNN's own and the backward's fp32 sum of dq
     // Refers to this object for the numbers that are given by value.
@@ -40,11 +42,17 @@ class DnnAttention {
         TensorId window, dout, dq, dk, dv, delta, dq_sum, one;
     };
     DnnAttention(const Attention& shape, AttentionStrides strides) : shape_(shape), strides_(strides) {}
-    Dimensions heads(std::int64_t count) const { return {shape_.batch, count, shape_.sequence, shape_.head_dim}; }
-    Dimensions rows(std::int64_t stride) const { return {shape_.sequence * stride, shape_.head_dim, stride, 1}; }
+    Dimensions heads(std::int64_t count) const {
+        return {shape_.batch, count, shape_.sequence, shape_.head_dim};
+    }
+    Dimensions rows(std::int64_t stride) const {
+        return {shape_.sequence * stride, shape_.head_dim, stride, 1};
+    }
     Dimensions scores() const { return {shape_.batch, shape_.heads, shape_.sequence, shape_.sequence}; }
     Dimensions per_query() const { return {shape_.batch, shape_.heads, shape_.sequence, 1}; }
-    cudnnDataType_t type() const { return shape_.type == DType::fp16 ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16; }
+    cudnnDataType_t type() const {
+        return shape_.type == DType::fp16 ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16;
+    }
     std::int64_t dq_sum_bytes() const;
 
     DnnGraph forward_graph();

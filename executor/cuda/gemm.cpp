@@ -25,8 +25,8 @@ std::uint32_t alignment_of(const void* address) {
     return static_cast<std::uint32_t>(std::min<std::uintptr_t>(bits & (~bits + 1), 256));
 }
 
-// cuBLAS counts in columns: it sees every row-major matrix as its transpose and computes result^T = B^T A^T. So its
-// first operand is our right one.
+// cuBLAS counts in columns: it sees every row-major matrix as its transpose and computes result^T = B^T A^T.
+// So its first operand is our right one.
 struct ColumnMajor {
     cublasOperation_t a_operation, b_operation;
     std::int64_t a_rows, a_columns, b_rows, b_columns;
@@ -52,7 +52,8 @@ void set(cublasLtMatmulDesc_t description, cublasLtMatmulDescAttributes_t attrib
 }
 
 template <class Value>
-void set(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttributes_t attribute, const Value& value) {
+void set(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttributes_t attribute,
+         const Value& value) {
     check(cublasLtMatmulPreferenceSetAttribute(preference, attribute, &value, sizeof value),
           "cublasLtMatmulPreferenceSetAttribute");
 }
@@ -104,14 +105,15 @@ bool GemmPlan::find_candidates(const GemmOperands& operands) {
     set(made, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(addend_or_result(operands)));
     set(made, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(operands.result.data));
     const cublasStatus_t status =
-        cublasLtMatmulAlgoGetHeuristic(handle_, description_.get(), a_.get(), b_.get(), c_.get(), c_.get(), made,
-                                       kMost, found_.results, &count_);
+        cublasLtMatmulAlgoGetHeuristic(handle_, description_.get(), a_.get(), b_.get(), c_.get(), c_.get(),
+                                       made, kMost, found_.results, &count_);
     if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) return false;
     check(status, "cublasLtMatmulAlgoGetHeuristic");
     return count_ > 0;
 }
 
-std::optional<GemmPlan> GemmPlan::make(cublasLtHandle_t handle, const Gemm& gemm, const GemmOperands& operands) {
+std::optional<GemmPlan> GemmPlan::make(cublasLtHandle_t handle, const Gemm& gemm,
+                                       const GemmOperands& operands) {
     if (operands.left.type != operands.right.type) return std::nullopt;
     GemmPlan plan;
     plan.handle_ = handle;
@@ -124,12 +126,13 @@ void GemmPlan::run(int candidate, const GemmOperands& operands, void* workspace,
     const float one = 1;
     if (operands.bias) set(description_.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias.data);
     check(cublasLtMatmul(handle_, description_.get(), &one, operands.right.data, a_.get(), operands.left.data,
-                         b_.get(), &beta_, addend_or_result(operands), c_.get(), operands.result.data, c_.get(),
-                         &found_.results[candidate].algo, workspace, kGemmWorkspace, stream),
+                         b_.get(), &beta_, addend_or_result(operands), c_.get(), operands.result.data,
+                         c_.get(), &found_.results[candidate].algo, workspace, kGemmWorkspace, stream),
           "cublasLtMatmul");
 }
 
-float GemmPlan::time(int candidate, const GemmOperands& operands, void* workspace, cudaStream_t stream) const {
+float GemmPlan::time(int candidate, const GemmOperands& operands, void* workspace,
+                     cudaStream_t stream) const {
     constexpr int kRepeats = 3;
     const Event begin = make_event(true), end = make_event(true);
     run(candidate, operands, workspace, stream);

@@ -24,8 +24,10 @@ struct GemmOperands {
 
 class GemmPlan {
   public:
-    // Empty when cuBLASLt has nothing for these dtypes or addresses. The operands' alignment is part of the plan.
-    static std::optional<GemmPlan> make(cublasLtHandle_t handle, const Gemm& gemm, const GemmOperands& operands);
+    // Empty when cuBLASLt has nothing for these dtypes or addresses. The operands' alignment is part of the
+    // plan.
+    static std::optional<GemmPlan> make(cublasLtHandle_t handle, const Gemm& gemm,
+                                        const GemmOperands& operands);
 
     int candidates() const { return count_; }
     int chosen() const { return chosen_; }
@@ -33,7 +35,8 @@ class GemmPlan {
     void run(const GemmOperands& operands, void* workspace, cudaStream_t stream) const {
         run(chosen_, operands, workspace, stream);
     }
-    // Times every candidate on the operands, two rounds in turn, and chooses the fastest. Overwrites the result.
+    // Times every candidate on the operands, two rounds in turn, and chooses the fastest. Overwrites the
+    // result.
     void tune(const GemmOperands& operands, void* workspace, cudaStream_t stream);
 
   private:

@@ -8,7 +8,8 @@
 
 namespace wirewise::cuda {
 
-// A handle and the call that ends it. Destroying what a failed device left behind may fail too: nothing to add.
+// A handle and the call that ends it. Destroying what a failed device left behind may fail too: nothing to
+// add.
 template <class Handle, auto Destroy>
 class Owned {
   public:

@@ -11,7 +11,8 @@ constexpr double kShortestTuned = 2e9;  // FLOPs: some microseconds, no longer t
 std::vector<std::uintptr_t> traits_of(const GemmOperands& operands) {
     constexpr std::uintptr_t kAlignments = 256;
     std::vector<std::uintptr_t> traits;
-    for (const Array& array : {operands.left, operands.right, operands.bias, operands.addend, operands.result}) {
+    for (const Array& array :
+         {operands.left, operands.right, operands.bias, operands.addend, operands.result}) {
         const auto address = reinterpret_cast<std::uintptr_t>(array.data);
         traits.push_back(static_cast<std::uintptr_t>(array.type));
         traits.push_back(array ? address % kAlignments : kAlignments);
@@ -26,7 +27,8 @@ std::shared_ptr<const GemmPlan> Libraries::gemm(const Gemm& gemm, const GemmOper
     for (const KnownGemm& known : gemms_)
         if (known.gemm == gemm && known.traits == traits) return known.plan;
     std::shared_ptr<GemmPlan> plan;
-    if (auto made = GemmPlan::make(lt_.get(), gemm, operands)) plan = std::make_shared<GemmPlan>(std::move(*made));
+    if (auto made = GemmPlan::make(lt_.get(), gemm, operands))
+        plan = std::make_shared<GemmPlan>(std::move(*made));
     gemms_.push_back({gemm, traits, operands, plan});
     return plan;
 }

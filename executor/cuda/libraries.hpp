@@ -18,8 +18,8 @@ class Libraries {
     std::shared_ptr<const GemmPlan> gemm(const Gemm& gemm, const GemmOperands& operands);
     std::shared_ptr<DnnAttention> attention(const Attention& shape, AttentionStrides strides);
 
-    // Times the candidates of every product that is long enough to tell them apart, on random values: overwrites
-    // the operands with which each was first asked for.
+    // Times the candidates of every product that is long enough to tell them apart, on random values:
+    // overwrites the operands with which each was first asked for.
     void tune(void* workspace, cudaStream_t stream);
 
   private:

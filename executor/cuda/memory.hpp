@@ -1,5 +1,5 @@
-// One rank's device memory: the planned arena, allocated once, and where each buffer lies in it; beside it the scratch
-// of each stream and the twins of buffers in host memory.
+// One rank's device memory: the planned arena, allocated once, and where each buffer lies in it; beside it
+// the scratch of each stream and the twins of buffers in host memory.
 #pragma once
 
 #include <map>
@@ -12,8 +12,8 @@ namespace wirewise::cuda {
 
 class RankMemory {
   public:
-    // `program`: the one that will run, by its place in the plan. Zeroed: the gaps between the tensors of a flat
-    // buffer must hold zeros, for they are summed and updated too.
+    // `program`: the one that will run, by its place in the plan. Zeroed: the gaps between the tensors of a
+    // flat buffer must hold zeros, for they are summed and updated too.
     RankMemory(const MemoryPlan& plan, std::size_t program);
 
     std::byte* at(BufferId buffer) const {
@@ -32,8 +32,8 @@ class RankMemory {
     std::map<BufferId, PinnedMemory> twins_;
 };
 
-// What kernels of one stream use for the length of their own run: its size is what the hungriest of them asks for
-// while ops are bound, its address is known afterwards.
+// What kernels of one stream use for the length of their own run: its size is what the hungriest of them asks
+// for while ops are bound, its address is known afterwards.
 class Scratch {
   public:
     void need(std::int64_t bytes) { wanted_ = bytes > wanted_ ? bytes : wanted_; }

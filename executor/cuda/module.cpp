@@ -8,7 +8,8 @@ class CudaModule final : public wirewise::DeviceModule {
   public:
     int device_count() const override { return wirewise::cuda::device_count(); }
     std::string device_name(int device) const override { return wirewise::cuda::device_name(device); }
-    std::unique_ptr<wirewise::Executor> make(const wirewise::Transformer& model, const wirewise::ParallelPlan& plan,
+    std::unique_ptr<wirewise::Executor> make(const wirewise::Transformer& model,
+                                             const wirewise::ParallelPlan& plan,
                                              const wirewise::Hyperparameters& numbers,
                                              const wirewise::DeviceRank& rank) override {
         return wirewise::cuda::make_cuda_executor(model, plan, numbers, rank);

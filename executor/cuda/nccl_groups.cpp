@@ -67,7 +67,8 @@ ncclUniqueId exchanged_id(GroupShape shape, Rendezvous& rendezvous) {
     return id;
 }
 
-// One communicator for each set of groups: an axis that spans the world uses the world's, an axis of single ranks none.
+// One communicator for each set of groups: an axis that spans the world uses the world's, an axis of single
+// ranks none.
 class NcclGroups final : public DeviceGroups {
   public:
     NcclGroups(GroupShape shape, Rendezvous& rendezvous) : DeviceGroups(shape) {
@@ -86,19 +87,23 @@ class NcclGroups final : public DeviceGroups {
     void run(Axis axis, const CollectiveCall& call, cudaStream_t stream) override {
         if (size(axis) == 1) return alone_->run(axis, call, stream);
         const ncclComm_t comm = of(axis);
-        const auto count = static_cast<std::size_t>(call.count), each = count / static_cast<std::size_t>(size(axis));
+        const auto count = static_cast<std::size_t>(call.count),
+                   each = count / static_cast<std::size_t>(size(axis));
         const ncclDataType_t type = type_of(call.dtype);
         const ncclRedOp_t sum = call.average ? ncclAvg : ncclSum;
         switch (call.kind) {
             case CollectiveKind::all_reduce:
-                return check(ncclAllReduce(call.send, call.receive, count, type, sum, comm, stream), "ncclAllReduce");
+                return check(ncclAllReduce(call.send, call.receive, count, type, sum, comm, stream),
+                             "ncclAllReduce");
             case CollectiveKind::all_gather:
-                return check(ncclAllGather(call.send, call.receive, each, type, comm, stream), "ncclAllGather");
+                return check(ncclAllGather(call.send, call.receive, each, type, comm, stream),
+                             "ncclAllGather");
             case CollectiveKind::reduce_scatter:
                 return check(ncclReduceScatter(call.send, call.receive, each, type, sum, comm, stream),
                              "ncclReduceScatter");
             case CollectiveKind::broadcast:
-                return check(ncclBroadcast(call.send, call.receive, count, type, 0, comm, stream), "ncclBroadcast");
+                return check(ncclBroadcast(call.send, call.receive, count, type, 0, comm, stream),
+                             "ncclBroadcast");
             case CollectiveKind::all_to_all:
                 return check(ncclAlltoAll(call.send, call.receive, each, type, comm, stream), "ncclAlltoAll");
             case CollectiveKind::send_recv:

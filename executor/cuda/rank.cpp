@@ -1,13 +1,12 @@
 #include "executor/cuda/rank.hpp"
 
 #include <fmt/format.h>
+#include <nvtx3/nvToolsExt.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <thread>
-
-#include <nvtx3/nvToolsExt.h>
 
 #include "executor/training/rope_frequencies.hpp"
 
@@ -52,7 +51,8 @@ Rank::Rank(const StepProgram& program, const Transformer& model, const ParallelP
         streams_.push_back(make_stream(stream.kind == StreamKind::communication));
     for (std::uint32_t i = 0; i < program.event_count; ++i) events_.push_back(make_event(false));
     const RopeTable rope = make_rope_table(model, plan.sequence_length);
-    ops_ = bind({program, model, plan, numbers, rope, memory_, libraries_, *groups_, feed_, events_, scratch_, step_});
+    ops_ = bind({program, model, plan, numbers, rope, memory_, libraries_, *groups_, feed_, events_, scratch_,
+                 step_});
     for (Scratch& scratch : scratch_) scratch.allocate();
     make_names();
 }

@@ -17,11 +17,13 @@ class Rank {
     Rank(const Rank&) = delete;  // its ops point into it
     Rank& operator=(const Rank&) = delete;
 
-    // Chooses the fastest of the libraries' kernels; before weights are loaded, for it computes on random values.
+    // Chooses the fastest of the libraries' kernels; before weights are loaded, for it computes on random
+    // values.
     void tune();
 
     void feed(std::span<const std::int32_t> tokens) { feed_.fill(tokens); }
-    // Issues every op and waits for the last. `step` counts from 1. `watched`: the timeline gets a span per op.
+    // Issues every op and waits for the last. `step` counts from 1. `watched`: the timeline gets a span per
+    // op.
     void run(std::int64_t step, bool watched);
 
     DeviceGroups& groups() const { return *groups_; }

@@ -1,5 +1,5 @@
-// A device executor as a library of its own, loaded when it is asked for: everything else runs where the device's
-// libraries are missing.
+// A device executor as a library of its own, loaded when it is asked for: everything else runs where the
+// device's libraries are missing.
 #pragma once
 
 #include <memory>
@@ -27,8 +27,8 @@ class DeviceModule {
     virtual ~DeviceModule() = default;
     virtual int device_count() const = 0;  // 0 where there is no driver
     virtual std::string device_name(int device) const = 0;
-    // Lowers, verifies, allocates and binds. Throws InputError for a model or a plan that is priced but not computed,
-    // RunError where the device fails. `model` must outlive the executor.
+    // Lowers, verifies, allocates and binds. Throws InputError for a model or a plan that is priced but not
+    // computed, RunError where the device fails. `model` must outlive the executor.
     virtual std::unique_ptr<Executor> make(const Transformer& model, const ParallelPlan& plan,
                                            const Hyperparameters& numbers, const DeviceRank& rank) = 0;
 };

@@ -20,8 +20,8 @@ struct UnitTensor {
 // Root first, then layer by layer. `model` must outlive the result.
 std::vector<UnitTensor> unit_tensors(const Transformer& model, const ModelLayout& layout);
 
-// Values that a device may draw by itself: normal ones of `deviation` from a stream of random.hpp, as SeededWeights
-// draws them; without a deviation, all `constant`.
+// Values that a device may draw by itself: normal ones of `deviation` from a stream of random.hpp, as
+// SeededWeights draws them; without a deviation, all `constant`.
 struct DrawnValues {
     double deviation = 0;
     std::uint64_t stream = 0;

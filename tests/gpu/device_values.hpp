@@ -12,11 +12,10 @@
 namespace wirewise::test {
 
 // Every test of the GPU starts with it; visible in the report of a machine without one.
-#define WIREWISE_NEEDS_GPU()                                            \
-    do {                                                                \
-        int count = 0;                                                  \
-        if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0)    \
-            GTEST_SKIP() << "no GPU here";                              \
+#define WIREWISE_NEEDS_GPU()                                                                        \
+    do {                                                                                            \
+        int count = 0;                                                                              \
+        if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "no GPU here"; \
     } while (false)
 
 // Uniform in [-1, 1), a different stream per seed.

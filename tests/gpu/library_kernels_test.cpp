@@ -70,24 +70,34 @@ class Products : public testing::TestWithParam<GemmTypes> {
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(All, Products,
-                         testing::Values(GemmTypes{DType::fp32, DType::fp32}, GemmTypes{DType::bf16, DType::bf16},
-                                         GemmTypes{DType::bf16, DType::fp32}, GemmTypes{DType::fp16, DType::fp16},
-                                         GemmTypes{DType::fp16, DType::fp32}),
-                         [](const auto& test) {
-                             return std::string(name_of(test.param.type)) + "_" +
-                                    std::string(name_of(test.param.result));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    All, Products,
+    testing::Values(GemmTypes{DType::fp32, DType::fp32}, GemmTypes{DType::bf16, DType::bf16},
+                    GemmTypes{DType::bf16, DType::fp32}, GemmTypes{DType::fp16, DType::fp16},
+                    GemmTypes{DType::fp16, DType::fp32}),
+    [](const auto& test) {
+        return std::string(name_of(test.param.type)) + "_" + std::string(name_of(test.param.result));
+    });
 
 TEST_P(Products, AreTheHosts) {
     for (const bool plain : {false, true})
-        for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{96, 256, 128}, {37, 24, 56}, {16, 8, 512}}) {
+        for (const auto& [m, n, k] :
+             {std::array<std::int64_t, 3>{96, 256, 128}, {37, 24, 56}, {16, 8, 512}}) {
             for (const bool bias : {false, true})
                 for (const bool addend : {false, true})
-                    check({.layout = GemmLayout::forward, .m = m, .n = n, .k = k, .bias = bias, .addend = addend}, plain);
+                    check({.layout = GemmLayout::forward,
+                           .m = m,
+                           .n = n,
+                           .k = k,
+                           .bias = bias,
+                           .addend = addend},
+                          plain);
             for (const bool accumulate : {false, true}) {
-                check({.layout = GemmLayout::data_gradient, .m = m, .n = n, .k = k, .accumulate = accumulate}, plain);
-                check({.layout = GemmLayout::weight_gradient, .m = m, .n = n, .k = k, .accumulate = accumulate}, plain);
+                check({.layout = GemmLayout::data_gradient, .m = m, .n = n, .k = k, .accumulate = accumulate},
+                      plain);
+                check(
+                    {.layout = GemmLayout::weight_gradient, .m = m, .n = n, .k = k, .accumulate = accumulate},
+                    plain);
             }
         }
 }
@@ -126,8 +136,8 @@ AttentionResults host_attention(const AttentionCase& c, const Floats& qkv, const
     host::attention_forward(s, in, results.output.data(), lse.data(), scratch.data());
     results.output = rounded(results.output, type);
     float* const d = results.gradient.data();
-    host::attention_backward(s, in, results.output.data(), lse.data(), dout.data(), {d, d + key, d + value, c.row()},
-                             scratch.data());
+    host::attention_backward(s, in, results.output.data(), lse.data(), dout.data(),
+                             {d, d + key, d + value, c.row()}, scratch.data());
     return results;
 }
 
@@ -153,7 +163,8 @@ class AttentionKernels : public testing::Test {
         const std::int64_t key = c.shape.heads * c.shape.head_dim;
         const std::int64_t value = key + c.shape.kv_heads * c.shape.head_dim;
         cuda::AttentionOperands operands{
-            .inputs = {at(dqkv_in, 0), at(dqkv_in, key), at(dqkv_in, value), c.row(), c.row()}, .output = out.array()};
+            .inputs = {at(dqkv_in, 0), at(dqkv_in, key), at(dqkv_in, value), c.row(), c.row()},
+            .output = out.array()};
         operands.log_sum_exp = lse.floats();
         operands.output_gradient = ddout.array();
         operands.gradients = {at(gradient, 0), at(gradient, key), at(gradient, value), c.row()};
@@ -170,8 +181,8 @@ class AttentionKernels : public testing::Test {
   private:
     static void run_plain(Attention shape, const cuda::AttentionOperands& to) {
         cuda::attention_forward(shape, to.inputs, to.output, to.log_sum_exp, kStream);
-        cuda::attention_backward(shape, to.inputs, to.output, to.log_sum_exp, to.output_gradient, to.gradients, to.delta,
-                                 kStream);
+        cuda::attention_backward(shape, to.inputs, to.output, to.log_sum_exp, to.output_gradient,
+                                 to.gradients, to.delta, kStream);
     }
     static void run_fused(Attention shape, const cuda::AttentionOperands& to) {
         const cuda::DnnHandle handle = cuda::make_dnn_handle();
@@ -190,7 +201,12 @@ class AttentionKernels : public testing::Test {
 
 AttentionCase attention_case(std::int64_t batch, std::int64_t sequence, std::int64_t heads, std::int64_t kv,
                              std::int64_t d, std::int64_t window) {
-    return {{.batch = batch, .sequence = sequence, .heads = heads, .kv_heads = kv, .head_dim = d, .value_head_dim = d,
+    return {{.batch = batch,
+             .sequence = sequence,
+             .heads = heads,
+             .kv_heads = kv,
+             .head_dim = d,
+             .value_head_dim = d,
              .window = window}};
 }
 

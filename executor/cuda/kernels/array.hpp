@@ -1,5 +1,6 @@
-// Values in device memory whose dtype is known when a kernel is launched, not when it is compiled: a kernel computes
-// in fp32 and converts where it loads and stores, so that one compiled kernel serves every mixture of dtypes.
+// Values in device memory whose dtype is known when a kernel is launched, not when it is compiled: a kernel
+// computes in fp32 and converts where it loads and stores, so that one compiled kernel serves every mixture
+// of dtypes.
 #pragma once
 
 #include <cstdint>

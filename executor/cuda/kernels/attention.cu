@@ -40,7 +40,8 @@ struct Problem {
         return shape.window > 0 && query >= shape.window ? query - shape.window + 1 : 0;
     }
     __device__ std::int64_t last_query(std::int64_t key) const {
-        return shape.window > 0 && key + shape.window < shape.sequence ? key + shape.window - 1 : shape.sequence - 1;
+        return shape.window > 0 && key + shape.window < shape.sequence ? key + shape.window - 1
+                                                                       : shape.sequence - 1;
     }
 };
 
@@ -84,11 +85,13 @@ __device__ Dealt<Each> summed(const Dealt<Each>& own, const float* factors) {
     Dealt<Each> sum;
     sum.clear();
     for (int other = 0; other < kWarps; ++other)
-        for (int i = 0; i < Each; ++i) sum.values[i] += (factors ? factors[other] : 1.0F) * parts[other][i * kWarp + lane];
+        for (int i = 0; i < Each; ++i)
+            sum.values[i] += (factors ? factors[other] : 1.0F) * parts[other][i * kWarp + lane];
     return sum;
 }
 
-// One block per query and head; its warps take keys in turn, each with a softmax of its own that the end joins.
+// One block per query and head; its warps take keys in turn, each with a softmax of its own that the end
+// joins.
 template <int Each>
 __global__ void __launch_bounds__(kThreads) forward_kernel(Problem p) {
     __shared__ float highests[kWarps], sums[kWarps], factors[kWarps];
@@ -140,10 +143,13 @@ __global__ void __launch_bounds__(kThreads) query_gradient_kernel(Problem p) {
         dq.add(p.scale * weight * (dout.dot(v) - delta), k);
     }
     dq = summed(dq, nullptr);
-    if (threadIdx.x < kWarp) dq.store_to(p.gradients.query, token * p.gradients.stride + head * p.shape.head_dim, p.shape.head_dim);
+    if (threadIdx.x < kWarp)
+        dq.store_to(p.gradients.query, token * p.gradients.stride + head * p.shape.head_dim,
+                    p.shape.head_dim);
 }
 
-// One block per key and key head: the gradients of key and value over the group's heads and the queries that see it.
+// One block per key and key head: the gradients of key and value over the group's heads and the queries that
+// see it.
 template <int Each>
 __global__ void __launch_bounds__(kThreads) key_gradient_kernel(Problem p) {
     const std::int64_t key = blockIdx.x, kv = blockIdx.y, batch = blockIdx.z, token = p.token(batch, key);
@@ -166,11 +172,13 @@ __global__ void __launch_bounds__(kThreads) key_gradient_kernel(Problem p) {
     dv = summed(dv, nullptr);
     if (threadIdx.x >= kWarp) return;
     dk.store_to(p.gradients.key, token * p.gradients.stride + kv * p.shape.head_dim, p.shape.head_dim);
-    dv.store_to(p.gradients.value, token * p.gradients.stride + kv * p.shape.value_head_dim, p.shape.value_head_dim);
+    dv.store_to(p.gradients.value, token * p.gradients.stride + kv * p.shape.value_head_dim,
+                p.shape.value_head_dim);
 }
 
 Problem problem_of(const Attention& shape, const AttentionInputs& inputs) {
-    ensure(shape.head_dim <= kWidestHead && shape.value_head_dim <= kWidestHead, "a head's width is computed");
+    ensure(shape.head_dim <= kWidestHead && shape.value_head_dim <= kWidestHead,
+           "a head's width is computed");
     ensure(shape.heads % shape.kv_heads == 0, "query heads share key heads evenly");
     Problem problem{.shape = shape, .in = inputs};
     problem.scale = 1.0F / std::sqrt(static_cast<float>(shape.head_dim));
@@ -178,7 +186,8 @@ Problem problem_of(const Attention& shape, const AttentionInputs& inputs) {
 }
 
 dim3 grid_of(const Attention& shape, std::int64_t heads) {
-    return {static_cast<unsigned>(shape.sequence), static_cast<unsigned>(heads), static_cast<unsigned>(shape.batch)};
+    return {static_cast<unsigned>(shape.sequence), static_cast<unsigned>(heads),
+            static_cast<unsigned>(shape.batch)};
 }
 
 bool narrow(const Attention& shape) { return std::max(shape.head_dim, shape.value_head_dim) <= 4 * kWarp; }
@@ -198,8 +207,8 @@ void attention_forward(const Attention& shape, const AttentionInputs& inputs, co
 }
 
 void attention_backward(const Attention& shape, const AttentionInputs& inputs, const Array& output,
-                        const float* log_sum_exp, const Array& output_gradient, const AttentionGradients& gradients,
-                        float* delta, cudaStream_t stream) {
+                        const float* log_sum_exp, const Array& output_gradient,
+                        const AttentionGradients& gradients, float* delta, cudaStream_t stream) {
     Problem problem = problem_of(shape, inputs);
     problem.output = output;
     problem.output_gradient = output_gradient;

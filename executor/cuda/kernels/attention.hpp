@@ -1,5 +1,5 @@
-// Causal grouped-query attention in plain CUDA: any head width up to 512, any dtype, sliding windows. Slow; where
-// cuDNN has no kernel for a shape, and the check on those it has.
+// Causal grouped-query attention in plain CUDA: any head width up to 512, any dtype, sliding windows. Slow;
+// where cuDNN has no kernel for a shape, and the check on those it has.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -26,7 +26,7 @@ void attention_forward(const Attention& shape, const AttentionInputs& inputs, co
                        float* log_sum_exp, cudaStream_t stream);
 // delta: scratch [batch, heads, sequence].
 void attention_backward(const Attention& shape, const AttentionInputs& inputs, const Array& output,
-                        const float* log_sum_exp, const Array& output_gradient, const AttentionGradients& gradients,
-                        float* delta, cudaStream_t stream);
+                        const float* log_sum_exp, const Array& output_gradient,
+                        const AttentionGradients& gradients, float* delta, cudaStream_t stream);
 
 }  // namespace wirewise::cuda

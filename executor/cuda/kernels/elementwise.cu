@@ -13,7 +13,8 @@ constexpr int kBlocksPerMultiprocessor = 16;
 template <int N, class Each>
 __global__ void __launch_bounds__(kThreads) for_each_group(std::int64_t groups, Each each) {
     const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * kThreads;
-    for (std::int64_t g = blockIdx.x * static_cast<std::int64_t>(kThreads) + threadIdx.x; g < groups; g += stride)
+    for (std::int64_t g = blockIdx.x * static_cast<std::int64_t>(kThreads) + threadIdx.x; g < groups;
+         g += stride)
         each.template run<N>(g * N);
 }
 

@@ -24,8 +24,8 @@ void position_add(const Array& x, const Array& table, std::int64_t count, std::i
 void position_backward(const Array& dx, const Array& table_gradient, std::int64_t count, std::int64_t period,
                        cudaStream_t stream);
 
-// Normal values of `deviation`, drawn as executor/training/seeded_weights draws them: element i of the array is
-// element first + i of the stream.
+// Normal values of `deviation`, drawn as executor/training/seeded_weights draws them: element i of the array
+// is element first + i of the stream.
 void fill_normal(const Array& a, std::int64_t count, double deviation, std::uint64_t random_stream,
                  std::int64_t first, cudaStream_t stream);
 void fill_constant(const Array& a, std::int64_t count, float value, cudaStream_t stream);

@@ -49,20 +49,25 @@ __device__ ValueAndSlope activate(ActivationKind kind, float x) {
 }
 
 template <int N>
-__global__ void __launch_bounds__(kThreads) forward_kernel(ActivationShape shape, Array expanded, Array product) {
-    const std::int64_t n = shape.columns, row = blockIdx.x, from = row * (shape.gated ? 2 * n : n), to = row * n;
+__global__ void __launch_bounds__(kThreads)
+    forward_kernel(ActivationShape shape, Array expanded, Array product) {
+    const std::int64_t n = shape.columns, row = blockIdx.x, from = row * (shape.gated ? 2 * n : n),
+                       to = row * n;
     for (std::int64_t c = threadIdx.x * N; c < n; c += N * kThreads) {
         float gate[N], up[N];
         load(expanded, from + c, gate);
         if (shape.gated) load(expanded, from + n + c, up);
-        for (int i = 0; i < N; ++i) gate[i] = activate(shape.kind, gate[i]).value * (shape.gated ? up[i] : 1.0F);
+        for (int i = 0; i < N; ++i)
+            gate[i] = activate(shape.kind, gate[i]).value * (shape.gated ? up[i] : 1.0F);
         store(product, to + c, gate);
     }
 }
 
 template <int N>
-__global__ void __launch_bounds__(kThreads) backward_kernel(ActivationShape shape, Array dproduct, Array expanded) {
-    const std::int64_t n = shape.columns, row = blockIdx.x, at = row * (shape.gated ? 2 * n : n), from = row * n;
+__global__ void __launch_bounds__(kThreads)
+    backward_kernel(ActivationShape shape, Array dproduct, Array expanded) {
+    const std::int64_t n = shape.columns, row = blockIdx.x, at = row * (shape.gated ? 2 * n : n),
+                       from = row * n;
     for (std::int64_t c = threadIdx.x * N; c < n; c += N * kThreads) {
         float gate[N], up[N], d[N];
         load(dproduct, from + c, d);
@@ -88,7 +93,8 @@ __global__ void __launch_bounds__(kThreads)
     const std::int64_t row = blockIdx.x, table = row % shape.sequence * shape.pairs, groups = shape.pairs / N;
     for (std::int64_t g = threadIdx.x; g < shape.heads * groups; g += kThreads) {
         const std::int64_t pair = g % groups * N;
-        const std::int64_t low = row * shape.stride + g / groups * shape.head_dim + pair, high = low + shape.pairs;
+        const std::int64_t low = row * shape.stride + g / groups * shape.head_dim + pair,
+                           high = low + shape.pairs;
         float a[N], b[N], x[N], y[N];
         load(values, low, a);
         load(values, high, b);

@@ -101,7 +101,8 @@ __global__ void __launch_bounds__(kLossThreads)
         if (threadIdx.x == 0) row_losses[row] = 0;
         const float zeros[N] = {};
         if (gradient)
-            for (std::int64_t c = threadIdx.x * N; c < vocabulary; c += N * kLossThreads) store(logits, first + c, zeros);
+            for (std::int64_t c = threadIdx.x * N; c < vocabulary; c += N * kLossThreads)
+                store(logits, first + c, zeros);
         return;
     }
     const Softmax all = row_softmax<N>(logits, first, vocabulary);
@@ -112,12 +113,14 @@ __global__ void __launch_bounds__(kLossThreads)
     for (std::int64_t c = threadIdx.x * N; c < vocabulary; c += N * kLossThreads) {
         float x[N];
         load(logits, first + c, x);
-        for (int i = 0; i < N; ++i) x[i] = expf(x[i] - all.highest) * share - (c + i == target ? scale : 0.0F);
+        for (int i = 0; i < N; ++i)
+            x[i] = expf(x[i] - all.highest) * share - (c + i == target ? scale : 0.0F);
         store(logits, first + c, x);
     }
 }
 
-__global__ void __launch_bounds__(kThreads) add_losses(const float* row_losses, std::int64_t rows, float scale, float* loss) {
+__global__ void __launch_bounds__(kThreads)
+    add_losses(const float* row_losses, std::int64_t rows, float scale, float* loss) {
     __shared__ double sums[kThreads];
     double sum = 0;
     for (std::int64_t r = threadIdx.x; r < rows; r += kThreads) sum += static_cast<double>(row_losses[r]);
@@ -130,8 +133,8 @@ __global__ void __launch_bounds__(kThreads) add_losses(const float* row_losses, 
 
 }  // namespace
 
-void embedding_forward(const std::int32_t* tokens, std::int64_t rows, std::int64_t columns, const Array& table,
-                       const Array& x, cudaStream_t stream) {
+void embedding_forward(const std::int32_t* tokens, std::int64_t rows, std::int64_t columns,
+                       const Array& table, const Array& x, cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>(rows);
     if (columns % kWide == 0 && table.aligned_to(kWide) && x.aligned_to(kWide))
         lookup_kernel<kWide><<<blocks, kThreads, 0, stream>>>(tokens, columns, table, x);
@@ -149,8 +152,9 @@ void embedding_backward(const std::int32_t* tokens, std::int64_t rows, std::int6
 
 std::int64_t cross_entropy_scratch(std::int64_t rows) { return rows; }
 
-void cross_entropy(const Array& logits, const std::int32_t* targets, std::int64_t rows, std::int64_t vocabulary,
-                   float scale, bool gradient, float* loss, float* scratch, cudaStream_t stream) {
+void cross_entropy(const Array& logits, const std::int32_t* targets, std::int64_t rows,
+                   std::int64_t vocabulary, float scale, bool gradient, float* loss, float* scratch,
+                   cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>(rows);
     if (vocabulary % kWide == 0 && logits.aligned_to(kWide))
         cross_entropy_kernel<kWide>

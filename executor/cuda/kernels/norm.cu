@@ -8,8 +8,9 @@ namespace wirewise::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kBlocksPerMultiprocessor = 4;     // of the backward, which keeps sums from row to row
-constexpr std::size_t kMostShared = 200 << 10;  // of what Hopper and Ampere data-centre GPUs give a block: 163 KiB up
+constexpr int kBlocksPerMultiprocessor = 4;  // of the backward, which keeps sums from row to row
+constexpr std::size_t kMostShared =
+    200 << 10;  // of what Hopper and Ampere data-centre GPUs give a block: 163 KiB up
 
 template <int N>
 __device__ __forceinline__ void load_or(const Array& from, std::int64_t index, float absent, float (&to)[N]) {
@@ -42,8 +43,8 @@ __device__ Row measure(const NormShape& shape, const Array& x, std::int64_t firs
 }
 
 template <int N>
-__device__ void normalize(const NormShape& shape, const Array& x, const Array& weight, const Array& bias, Row row,
-                          const Array& y, std::int64_t first) {
+__device__ void normalize(const NormShape& shape, const Array& x, const Array& weight, const Array& bias,
+                          Row row, const Array& y, std::int64_t first) {
     for (std::int64_t c = threadIdx.x * N; c < shape.columns; c += N * kThreads) {
         float values[N], w[N], b[N];
         load(x, first + c, values);
@@ -135,7 +136,8 @@ template <int N>
 void launch_backward(const NormShape& shape, const Array& dy, const Array& x, const Array& weight,
                      const float* statistics, const Sum& dx, float* weight_partials, float* bias_partials,
                      cudaStream_t stream) {
-    const std::size_t shared = static_cast<std::size_t>(shape.columns) * sizeof(float) * (bias_partials ? 2 : 1);
+    const std::size_t shared =
+        static_cast<std::size_t>(shape.columns) * sizeof(float) * (bias_partials ? 2 : 1);
     ensure(shared <= kMostShared, "a norm's columns fit into shared memory");
     if (shared > 48 << 10)
         check(cudaFuncSetAttribute(backward_kernel<N>, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -188,7 +190,8 @@ __global__ void __launch_bounds__(kThreads)
     for (std::int64_t number = blockIdx.x * warps + threadIdx.x / kWarp; number < count;
          number += gridDim.x * warps) {
         const Head head = head_at(shape, number);
-        const std::int64_t at = head.row * gradient_stride + head.offset, from = head.row * x_stride + head.offset;
+        const std::int64_t at = head.row * gradient_stride + head.offset,
+                           from = head.row * x_stride + head.offset;
         const float rstd = statistics[number];
         float along = 0;
         for (std::int64_t c = lane; c < d; c += kWarp)
@@ -215,8 +218,8 @@ unsigned head_blocks(const HeadNormShape& shape) {
 
 }  // namespace
 
-void norm_forward(const NormShape& shape, const Array& x, const Array& weight, const Array& bias, const Array& y,
-                  float* statistics, cudaStream_t stream) {
+void norm_forward(const NormShape& shape, const Array& x, const Array& weight, const Array& bias,
+                  const Array& y, float* statistics, cudaStream_t stream) {
     const auto rows = static_cast<unsigned>(shape.rows);
     if (wide(shape.columns, x, weight, bias, y))
         forward_kernel<kWide><<<rows, kThreads, 0, stream>>>(shape, x, weight, bias, y, statistics);
@@ -240,8 +243,8 @@ std::int64_t norm_backward_scratch(const NormShape& shape) {
 }
 
 void norm_backward(const NormShape& shape, const Array& dy, const Array& x, const Array& weight,
-                   const float* statistics, const Sum& dx, const Sum& weight_gradient, const Sum& bias_gradient,
-                   float* scratch, cudaStream_t stream) {
+                   const float* statistics, const Sum& dx, const Sum& weight_gradient,
+                   const Sum& bias_gradient, float* scratch, cudaStream_t stream) {
     const unsigned blocks = backward_blocks(shape.rows);
     float* const weights = weight_gradient.array ? scratch : nullptr;
     float* const biases = bias_gradient.array ? scratch + blocks * shape.columns : nullptr;
@@ -249,7 +252,8 @@ void norm_backward(const NormShape& shape, const Array& dy, const Array& x, cons
         launch_backward<kWide>(shape, dy, x, weight, statistics, dx, weights, biases, stream);
     else
         launch_backward<1>(shape, dy, x, weight, statistics, dx, weights, biases, stream);
-    if (weights) sum_partials(weights, blocks, shape.columns, weight_gradient.array, weight_gradient.adds, stream);
+    if (weights)
+        sum_partials(weights, blocks, shape.columns, weight_gradient.array, weight_gradient.adds, stream);
     if (biases) sum_partials(biases, blocks, shape.columns, bias_gradient.array, bias_gradient.adds, stream);
 }
 
@@ -270,8 +274,8 @@ void head_norm_backward(const HeadNormShape& shape, const Array& gradient, std::
     const unsigned blocks = head_blocks(shape);
     const std::size_t shared =
         static_cast<std::size_t>(2 * shape.head_dim * (kThreads / kWarp)) * sizeof(float);
-    head_backward_kernel<<<blocks, kThreads, shared, stream>>>(shape, gradient, gradient_stride, x, x_stride, weight,
-                                                               statistics, scratch);
+    head_backward_kernel<<<blocks, kThreads, shared, stream>>>(shape, gradient, gradient_stride, x, x_stride,
+                                                               weight, statistics, scratch);
     launched("head_norm_backward");
     sum_partials(scratch, blocks, 2 * shape.head_dim, weight_gradient.array, weight_gradient.adds, stream);
 }

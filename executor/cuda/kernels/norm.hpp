@@ -1,4 +1,5 @@
-// RMSNorm and LayerNorm of rows, and RMSNorm of each head of q and k; the counterparts of executor/host/kernels/norm.
+// RMSNorm and LayerNorm of rows, and RMSNorm of each head of q and k; the counterparts of
+// executor/host/kernels/norm.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,8 +15,8 @@ struct NormShape {
 };
 
 // weight and bias may be absent. Statistics: rstd of all rows, then, for LayerNorm, the mean of all rows.
-void norm_forward(const NormShape& shape, const Array& x, const Array& weight, const Array& bias, const Array& y,
-                  float* statistics, cudaStream_t stream);
+void norm_forward(const NormShape& shape, const Array& x, const Array& weight, const Array& bias,
+                  const Array& y, float* statistics, cudaStream_t stream);
 void norm_recompute(const NormShape& shape, const Array& x, const Array& weight, const Array& bias,
                     const float* statistics, const Array& y, cudaStream_t stream);
 
@@ -26,8 +27,8 @@ struct Sum {
 };
 std::int64_t norm_backward_scratch(const NormShape& shape);  // floats
 void norm_backward(const NormShape& shape, const Array& dy, const Array& x, const Array& weight,
-                   const float* statistics, const Sum& dx, const Sum& weight_gradient, const Sum& bias_gradient,
-                   float* scratch, cudaStream_t stream);
+                   const float* statistics, const Sum& dx, const Sum& weight_gradient,
+                   const Sum& bias_gradient, float* scratch, cudaStream_t stream);
 
 struct HeadNormShape {
     std::int64_t rows = 0, heads = 0, kv_heads = 0, head_dim = 0;

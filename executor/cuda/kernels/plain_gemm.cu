@@ -16,8 +16,9 @@ __global__ void __launch_bounds__(kTile* kTile) plain_gemm_kernel(PlainGemm g) {
         const std::int64_t across = first + threadIdx.x, down = first + threadIdx.y;
         a[threadIdx.y][threadIdx.x] =
             row < g.m && across < g.k ? load(g.a, row * g.a_strides.row + across * g.a_strides.column) : 0.0F;
-        b[threadIdx.y][threadIdx.x] =
-            down < g.k && column < g.n ? load(g.b, down * g.b_strides.row + column * g.b_strides.column) : 0.0F;
+        b[threadIdx.y][threadIdx.x] = down < g.k && column < g.n
+                                          ? load(g.b, down * g.b_strides.row + column * g.b_strides.column)
+                                          : 0.0F;
         __syncthreads();
         for (int i = 0; i < kTile; ++i) sum += a[threadIdx.y][i] * b[i][threadIdx.x];
         __syncthreads();

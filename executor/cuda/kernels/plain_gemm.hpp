@@ -1,4 +1,5 @@
-// A matrix product in plain CUDA, fp32 sums, any mixture of dtypes: where cuBLASLt has none, and the check on it.
+// A matrix product in plain CUDA, fp32 sums, any mixture of dtypes: where cuBLASLt has none, and the check on
+// it.
 #pragma once
 
 #include <cuda_runtime_api.h>

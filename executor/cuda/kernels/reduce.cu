@@ -10,8 +10,8 @@ constexpr int kParts = kThreads / kWarp;
 constexpr unsigned kNormBlocks = 1024;
 
 // A warp's lanes take neighbouring columns, its block's warps every kParts-th part.
-__global__ void __launch_bounds__(kThreads)
-    sum_partials_kernel(const float* partials, std::int64_t parts, std::int64_t columns, Array to, bool adds) {
+__global__ void __launch_bounds__(kThreads) sum_partials_kernel(const float* partials, std::int64_t parts,
+                                                                std::int64_t columns, Array to, bool adds) {
     __shared__ float sums[kParts][kWarp];
     const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
     const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * kWarp + lane;
@@ -53,7 +53,8 @@ template <int N>
 __global__ void __launch_bounds__(kThreads) squares(Array a, std::int64_t count, double* partials) {
     const std::int64_t groups = count / N, stride = static_cast<std::int64_t>(gridDim.x) * kThreads;
     double sum = 0;
-    for (std::int64_t g = blockIdx.x * static_cast<std::int64_t>(kThreads) + threadIdx.x; g < groups; g += stride) {
+    for (std::int64_t g = blockIdx.x * static_cast<std::int64_t>(kThreads) + threadIdx.x; g < groups;
+         g += stride) {
         float x[N], part = 0;
         load(a, g * N, x);
         for (int i = 0; i < N; ++i) part += x[i] * x[i];
@@ -80,14 +81,17 @@ __global__ void clip_factor_kernel(const float* squared_norm, double max_norm, f
 
 void sum_partials(const float* partials, std::int64_t parts, std::int64_t columns, const Array& to, bool adds,
                   cudaStream_t stream) {
-    sum_partials_kernel<<<blocks_for(columns, kWarp), kThreads, 0, stream>>>(partials, parts, columns, to, adds);
+    sum_partials_kernel<<<blocks_for(columns, kWarp), kThreads, 0, stream>>>(partials, parts, columns, to,
+                                                                             adds);
     launched("sum_partials");
 }
 
-std::int64_t column_sum_scratch(std::int64_t rows, std::int64_t columns) { return column_parts(rows) * columns; }
+std::int64_t column_sum_scratch(std::int64_t rows, std::int64_t columns) {
+    return column_parts(rows) * columns;
+}
 
-void column_sum(const Array& a, std::int64_t rows, std::int64_t columns, const Array& to, bool adds, float* scratch,
-                cudaStream_t stream) {
+void column_sum(const Array& a, std::int64_t rows, std::int64_t columns, const Array& to, bool adds,
+                float* scratch, cudaStream_t stream) {
     const unsigned parts = column_parts(rows);
     const dim3 grid(blocks_for(columns, kThreads), parts);
     column_partials<<<grid, kThreads, 0, stream>>>(a, rows, columns, scratch);

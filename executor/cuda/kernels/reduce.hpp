@@ -1,5 +1,5 @@
-// Sums over many values, always in the same order: first over a fixed share of each block, then over the blocks.
-// Every function names the scratch that its first half needs.
+// Sums over many values, always in the same order: first over a fixed share of each block, then over the
+// blocks. Every function names the scratch that its first half needs.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,8 +14,8 @@ void sum_partials(const float* partials, std::int64_t parts, std::int64_t column
 
 // to[c] (+)= the sum over rows of a[r, c]: the gradient of a bias.
 std::int64_t column_sum_scratch(std::int64_t rows, std::int64_t columns);  // floats
-void column_sum(const Array& a, std::int64_t rows, std::int64_t columns, const Array& to, bool adds, float* scratch,
-                cudaStream_t stream);
+void column_sum(const Array& a, std::int64_t rows, std::int64_t columns, const Array& to, bool adds,
+                float* scratch, cudaStream_t stream);
 
 // *to += the sum of squares.
 std::int64_t squared_norm_scratch();  // bytes

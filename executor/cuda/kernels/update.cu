@@ -28,7 +28,8 @@ Rates rates_of(const Hyperparameters& numbers, std::int64_t step) {
             .epsilon = static_cast<float>(numbers.epsilon)};
 }
 
-// Up with the probability of what truncation would drop: random bits below the bf16 mantissa, then truncation.
+// Up with the probability of what truncation would drop: random bits below the bf16 mantissa, then
+// truncation.
 __device__ float rounded_at_random(float value, std::uint64_t bits) {
     if (!isfinite(value)) return value;
     const std::uint32_t raised = __float_as_uint(value) + static_cast<std::uint32_t>(bits & 0xFFFF);
@@ -47,7 +48,8 @@ __device__ void update(const Rates& rates, const AdamWOperands& to, float factor
         const float gradient = g[i] * factor;
         m[i] = rates.beta1 * m[i] + rates.rest1 * gradient;
         v[i] = rates.beta2 * v[i] + rates.rest2 * gradient * gradient;
-        w[i] = w[i] * rates.decay - rates.step_size * m[i] / (sqrtf(v[i]) * rates.root_correction + rates.epsilon);
+        w[i] = w[i] * rates.decay -
+               rates.step_size * m[i] / (sqrtf(v[i]) * rates.root_correction + rates.epsilon);
     }
     store(to.first, at, m);
     store(to.second, at, v);
@@ -76,7 +78,8 @@ bool wide(const AdamWOperands& operands) {
 
 }  // namespace
 
-void adamw(const Hyperparameters& numbers, std::int64_t step, const AdamWOperands& operands, cudaStream_t stream) {
+void adamw(const Hyperparameters& numbers, std::int64_t step, const AdamWOperands& operands,
+           cudaStream_t stream) {
     const unsigned blocks = blocks_for(operands.count, kThreads * kGroup, 16 * multiprocessors());
     if (wide(operands))
         adamw_kernel<kGroup><<<blocks, kThreads, 0, stream>>>(rates_of(numbers, step), operands);
