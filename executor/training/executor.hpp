@@ -43,6 +43,9 @@ class Executor {
     virtual const StepProgram& program() const = 0;
     virtual const Timeline& timeline(int rank) const = 0;  // of the last step; the rank is held here
     virtual ExecutorMemory memory() const = 0;
+
+    // Where in the run this process is, for people: "step 3, backward, layer 1, down". Asked from any thread.
+    virtual std::string position() const { return {}; }
 };
 
 }  // namespace wirewise

@@ -4,6 +4,7 @@
 
 #include "executor/host/host_executor.hpp"
 #include "executor/host/host_profile.hpp"
+#include "executor/ranks/socket_groups.hpp"
 #include "model/program/memory_plan.hpp"
 #include "model/strategy/lower.hpp"
 #include "model/units/error.hpp"
@@ -36,9 +37,18 @@ class HostBackend final : public Backend {
         return prediction;
     }
 
-    std::unique_ptr<Executor> make(const RunInputs& inputs) override {
-        return make_host_executor(inputs.model, inputs.plan, inputs.numbers);
+    std::unique_ptr<Executor> make(const RunInputs& inputs, TcpRendezvous* ranks) override {
+        if (!ranks) return make_host_executor(inputs.model, inputs.plan, inputs.numbers);
+        links_.emplace(*ranks);
+        groups_.emplace(*links_, inputs.plan.mesh.replicate, inputs.plan.mesh.shard);
+        const RankPlace& place = ranks->place();
+        return make_host_executor(inputs.model, inputs.plan, inputs.numbers,
+                                  {*groups_, place.rank, std::max(1, place.local_world)});
     }
+
+  private:
+    std::optional<PeerLinks> links_;
+    std::optional<SocketGroups> groups_;
 };
 
 }  // namespace

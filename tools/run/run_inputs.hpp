@@ -25,11 +25,10 @@ struct RunInputs {
     std::vector<std::string> warnings;
 };
 
-// Throws InputError naming the option or file.
-RunInputs run_inputs_of(const RunOptions& options);
+// `started`: the ranks that a launcher has started. Throws InputError naming the option or file.
+RunInputs run_inputs_of(const RunOptions& options, std::optional<int> started = {});
 
 // The checkpoint's weights, checked against the model, or seeded ones.
-std::unique_ptr<WeightSource> weights_of(const RunOptions& options, const RunInputs& inputs,
-                                         const std::vector<UnitTensor>& tensors);
+std::unique_ptr<WeightSource> weights_of(const RunOptions& options, const RunInputs& inputs);
 
 }  // namespace wirewise
