@@ -102,6 +102,8 @@ class CudaExecutor final : public Executor {
 
     const StepProgram& program() const override { return program_; }
     const Timeline& timeline(int) const override { return rank_->timeline(); }
+    // The host runs ahead of the device: what failed there may have been issued before.
+    std::string position() const override { return rank_ ? rank_->position() : std::string(); }
     ExecutorMemory memory() const override {
         return on_device([&] {
             return ExecutorMemory{memory_.bytes, rank_->allocated(), watch_.used() - used_before_};
@@ -117,8 +119,16 @@ class CudaExecutor final : public Executor {
             return job();
         } catch (const CallFailed& failure) {
             if (rank_) rank_->groups().abort();
-            throw RunError(who_.rank, failure.what());
+            throw RunError(who_.rank, place_of(failure));
+        } catch (const RunError&) {  // another rank's
+            if (rank_) rank_->groups().abort();
+            throw;
         }
+    }
+
+    std::string place_of(const CallFailed& failure) const {
+        const std::string at = position();
+        return at.empty() ? failure.what() : fmt::format("{}, at {}", failure.what(), at);
     }
 
     void start() {

@@ -72,6 +72,14 @@ std::string device_name(int device) {
     return properties.name;
 }
 
+std::vector<std::pair<std::string, std::string>> library_versions() {
+    int nccl = 0;
+    check(ncclGetVersion(&nccl), "ncclGetVersion");
+    return {{"NCCL", std::to_string(nccl)},
+            {"cuDNN", std::to_string(cudnnGetVersion())},
+            {"cuBLASLt", std::to_string(cublasLtGetVersion())}};
+}
+
 DeviceWatch::DeviceWatch(int device) {
     std::array<char, 32> bus{};
     if (cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), device) != cudaSuccess) return;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/units/quantity.hpp"
@@ -12,6 +13,7 @@ namespace wirewise::cuda {
 
 int device_count();  // 0 where there is no driver
 std::string device_name(int device);
+std::vector<std::pair<std::string, std::string>> library_versions();
 
 class DeviceWatch {
   public:

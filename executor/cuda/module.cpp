@@ -8,6 +8,9 @@ class CudaModule final : public wirewise::DeviceModule {
   public:
     int device_count() const override { return wirewise::cuda::device_count(); }
     std::string device_name(int device) const override { return wirewise::cuda::device_name(device); }
+    std::vector<std::pair<std::string, std::string>> versions() const override {
+        return wirewise::cuda::library_versions();
+    }
     std::unique_ptr<wirewise::Executor> make(const wirewise::Transformer& model,
                                              const wirewise::ParallelPlan& plan,
                                              const wirewise::Hyperparameters& numbers,

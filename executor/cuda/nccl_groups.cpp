@@ -71,7 +71,7 @@ ncclUniqueId exchanged_id(GroupShape shape, Rendezvous& rendezvous) {
 // ranks none.
 class NcclGroups final : public DeviceGroups {
   public:
-    NcclGroups(GroupShape shape, Rendezvous& rendezvous) : DeviceGroups(shape) {
+    NcclGroups(GroupShape shape, Rendezvous& rendezvous) : DeviceGroups(shape), rendezvous_(rendezvous) {
         const ncclUniqueId id = exchanged_id(shape, rendezvous);
         ncclConfig_t config = configuration();
         ncclComm_t made = nullptr;
@@ -119,6 +119,7 @@ class NcclGroups final : public DeviceGroups {
     }
 
     void poll() override {
+        rendezvous_.check();
         for (const Communicator* const communicator : {&world_, &shard_, &replicate_}) {
             if (!communicator->get()) continue;
             ncclResult_t state = ncclSuccess;
@@ -144,6 +145,7 @@ class NcclGroups final : public DeviceGroups {
     }
 
     std::unique_ptr<DeviceGroups> alone_ = make_lone_groups();
+    const Rendezvous& rendezvous_;
     Communicator world_, shard_, replicate_;
 };
 

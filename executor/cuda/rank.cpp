@@ -97,6 +97,7 @@ Bytes Rank::allocated() const {
 void Rank::issue(std::size_t index) {
     const BoundOp& bound = ops_[index];
     if (!bound.work) return;
+    issued_.store(index, std::memory_order_relaxed);
     nvtxRangePushA(names_[index].c_str());
     bound.work(streams_[index_of(program_.ops[index].stream)].get());
     nvtxRangePop();
@@ -120,6 +121,13 @@ void Rank::join_all() {
     check(cudaEventRecord(end_.get(), last), "cudaEventRecord");
 }
 
+std::string Rank::position() const {
+    const std::int64_t step = issued_step_.load(std::memory_order_relaxed);
+    if (step == 0) return {};
+    const Op& op = program_.ops[issued_.load(std::memory_order_relaxed)];
+    return fmt::format("step {}, {}", step - 1, wirewise::place_of(op));
+}
+
 // A failed peer shows in the groups, not in the events.
 void Rank::wait() {
     constexpr auto kPause = std::chrono::microseconds(20);
@@ -134,6 +142,7 @@ void Rank::wait() {
 
 void Rank::run(std::int64_t step, bool watched) {
     step_ = step;
+    issued_step_.store(step, std::memory_order_relaxed);
     timeline_.spans.clear();
     if (watched && marks_.empty())
         for (std::size_t i = 0; i < ops_.size(); ++i)

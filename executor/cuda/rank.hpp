@@ -1,6 +1,7 @@
 // One rank on one GPU: its memory, its part of the batch, its ops bound to both, and when each of them ran.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "executor/cuda/binding.hpp"
@@ -31,6 +32,8 @@ class Rank {
     Bytes allocated() const;  // the arena, the scratch of the streams and the tables
     cudaStream_t stream(std::size_t index) const { return streams_[index].get(); }
     const Timeline& timeline() const { return timeline_; }
+    // "step 3, backward, layer 1, down": the op that was issued last. Asked from any thread.
+    std::string position() const;
 
   private:
     struct Mark {
@@ -55,6 +58,8 @@ class Rank {
     std::vector<Event> events_;
     std::vector<Scratch> scratch_;
     std::int64_t step_ = 0;
+    std::atomic<std::int64_t> issued_step_ = 0;
+    std::atomic<std::size_t> issued_ = 0;
     std::vector<BoundOp> ops_;
     std::vector<std::string> names_;  // of ops, for profilers
     std::vector<Mark> marks_;         // of the ops that have work, made when first watched

@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "executor/training/executor.hpp"
 #include "executor/training/hyperparameters.hpp"
@@ -27,6 +29,8 @@ class DeviceModule {
     virtual ~DeviceModule() = default;
     virtual int device_count() const = 0;  // 0 where there is no driver
     virtual std::string device_name(int device) const = 0;
+    // Of the libraries that all ranks must have alike: name and version.
+    virtual std::vector<std::pair<std::string, std::string>> versions() const = 0;
     // Lowers, verifies, allocates and binds. Throws InputError for a model or a plan that is priced but not
     // computed, RunError where the device fails. `model` must outlive the executor.
     virtual std::unique_ptr<Executor> make(const Transformer& model, const ParallelPlan& plan,

@@ -51,8 +51,7 @@ std::vector<Fact> facts_of(const RunInputs& inputs, const Backend& backend, cons
                            const std::vector<UnitTensor>& tensors) {
     std::vector<Fact> facts = backend.facts();
     const Json described = run_inputs_json(inputs, backend);
-    for (const auto& [name, value] : described.items())
-        facts.push_back({name, value.dump()});
+    for (const auto& [name, value] : described.items()) facts.push_back({name, value.dump()});
     const Hyperparameters& numbers = inputs.numbers;
     facts.push_back(
         {"learning rate, betas, epsilon, weight decay, max grad norm",
