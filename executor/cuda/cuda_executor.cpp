@@ -55,7 +55,7 @@ class CudaExecutor final : public Executor {
           tensors_(unit_tensors(model_, layout_)),
           holdings_(program_, layout_, plan_),
           watch_(rank.device),
-          used_before_(on_device([&] { return watch_.used(); })) {
+          used_before_(watch_.used()) {
         on_device([&] { start(); });
     }
 
@@ -216,7 +216,7 @@ class CudaExecutor final : public Executor {
     const Holdings holdings_;
     const DeviceWatch watch_;
     std::unique_ptr<Rank> rank_;
-    const Bytes used_before_;
+    const Bytes used_before_;  // by others: taken before this process has a context on the device
     std::int64_t step_ = 0;
     bool watched_ = false;
 };

@@ -26,7 +26,9 @@ tests() {  # NAME FILTER
     timeout 200 "$bin/test_gpu" --gtest_color=no --gtest_filter="$2" >"$out/$1.log" 2>&1
     echo "$1: rc $?, $(grep -c '\[       OK' "$out/$1.log") passed, $(grep -c '^\[  FAILED.*ms)' "$out/$1.log") failed, $((SECONDS - begin)) s" | tee -a "$out/table.txt"
 }
-mistral="--model mistral-7b --sequence-length 4096"
+mistral="--model mistral-7b --sequence-length 4096 --learning-rate 2e-5 --max-grad-norm 1"
+
+python3 "$here/row.py" --head "$bin/wirewise" >>"$out/runs.jsonl"
 
 for section in $sections; do
     case $section in
@@ -37,7 +39,7 @@ for section in $sections; do
                 folder=$WIREWISE_SHARED/reference/$model
                 for strategy in single ddp zero1 zero2 fsdp fsdp_shard_grad_op; do
                     n=$gpus; [[ $strategy == single ]] && n=1
-                    run "tiny $model $strategy" --checkpoint "$folder" --tokens "$folder/trace.safetensors" --gpus $n \
+                    EXPECTED=$folder/trace.json run "tiny $model $strategy" --checkpoint "$folder" --tokens "$folder/trace.safetensors" --gpus $n \
                         --strategy $strategy --parameter-dtype fp32 --compute-dtype fp32 \
                         $(python3 "$here/row.py" --numbers "$folder/trace.json")
                 done
@@ -46,7 +48,8 @@ for section in $sections; do
             for micro in 1 2 4; do run "single $layers layers micro-batch $micro" $mistral --set num_hidden_layers=$layers --strategy single --gpus 1 --micro-batch $micro --steps $steps; done ;;
         strategies)
             for strategy in ddp zero1 zero2 fsdp fsdp_shard_grad_op; do
-                run "32 layers $strategy" $mistral --gpus $gpus --strategy $strategy --micro-batch 1 --steps $steps
+                trace=(); [[ $strategy == fsdp ]] && trace=(--trace "$out/fsdp_trace.json")
+                run "32 layers $strategy" $mistral --gpus $gpus --strategy $strategy --micro-batch 1 --steps $steps "${trace[@]}"
             done
             run "32 layers fsdp micro-batch 2" $mistral --gpus $gpus --strategy fsdp --micro-batch 2 --steps $steps ;;
         wires)
