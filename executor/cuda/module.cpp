@@ -1,4 +1,5 @@
 // What libwirewise_cuda.so exports.
+#include "executor/cuda/bench.hpp"
 #include "executor/cuda/cuda_executor.hpp"
 #include "executor/cuda/device.hpp"
 
@@ -16,6 +17,14 @@ class CudaModule final : public wirewise::DeviceModule {
                                              const wirewise::Hyperparameters& numbers,
                                              const wirewise::DeviceRank& rank) override {
         return wirewise::cuda::make_cuda_executor(model, plan, numbers, rank);
+    }
+    wirewise::DeviceCosts measure_device(int device) override {
+        return wirewise::cuda::measure_device(device);
+    }
+    std::vector<wirewise::KernelTiming> measure_kernels(const wirewise::Transformer& model,
+                                                        const wirewise::ParallelPlan& plan,
+                                                        int device) override {
+        return wirewise::cuda::measure_kernels(model, plan, device);
     }
 };
 

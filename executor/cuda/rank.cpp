@@ -8,6 +8,7 @@
 #include <cmath>
 #include <thread>
 
+#include "executor/cuda/kernels/elementwise.hpp"
 #include "executor/training/rope_frequencies.hpp"
 
 namespace wirewise::cuda {
@@ -86,6 +87,20 @@ void Rank::tune() {
     libraries_.tune(scratch_[kCompute].data(), streams_[kCompute].get());
     check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     memory_.clear();
+}
+
+void Rank::fill_parameters() {
+    constexpr double kDeviation = 0.02;
+    std::uint64_t stream = 1;
+    for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
+        const Buffer& buffer = program_.buffers[i];
+        const bool holds = buffer.role == Role::parameter || buffer.role == Role::master_parameter;
+        std::byte* const data = memory_.at(static_cast<BufferId>(i));
+        if (!holds || !data) continue;
+        fill_normal({data, buffer.dtype}, buffer.bytes.count() / size_of(buffer.dtype), kDeviation, stream++,
+                    0, streams_.front().get());
+    }
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
 Bytes Rank::allocated() const {

@@ -27,6 +27,9 @@ class Rank {
     // op.
     void run(std::int64_t step, bool watched);
 
+    // For benchmarks: small random parameters, and every op on its own.
+    void fill_parameters();
+    const std::vector<BoundOp>& ops() const { return ops_; }
     DeviceGroups& groups() const { return *groups_; }
     const RankMemory& memory() const { return memory_; }
     Bytes allocated() const;  // the arena, the scratch of the streams and the tables

@@ -11,6 +11,7 @@
 #include "executor/training/hyperparameters.hpp"
 #include "executor/training/rank_group.hpp"
 #include "executor/training/rendezvous.hpp"
+#include "model/program/program.hpp"
 #include "model/strategy/plan.hpp"
 #include "model/transformer/transformer.hpp"
 
@@ -24,6 +25,27 @@ struct DeviceRank {
     bool tune = true;                  // time the libraries' kernels before the first step
 };
 
+// A time measured again and again: the median, and how far apart the quartiles lie.
+struct Timing {
+    Seconds median, spread;
+    int repeats = 0;
+};
+struct KernelTiming {
+    Kernel kernel;
+    Timing time;
+};
+struct TransferTiming {
+    MemorySpace from{}, to{};
+    Bytes bytes;
+    Timing time;
+};
+// What a device costs whatever it computes.
+struct DeviceCosts {
+    std::vector<TransferTiming> transfers;
+    Timing launch;             // the host's time to launch one kernel
+    Bytes context, libraries;  // in use once the runtime, then the libraries have started
+};
+
 class DeviceModule {
   public:
     virtual ~DeviceModule() = default;
@@ -35,6 +57,13 @@ class DeviceModule {
     // computed, RunError where the device fails. `model` must outlive the executor.
     virtual std::unique_ptr<Executor> make(const Transformer& model, const ParallelPlan& plan,
                                            const Hyperparameters& numbers, const DeviceRank& rank) = 0;
+
+    // Before anything else uses the device in this process.
+    virtual DeviceCosts measure_device(int device) = 0;
+    // Every distinct kernel of the plan's step, each alone with cold caches, on the values of a real step;
+    // one rank.
+    virtual std::vector<KernelTiming> measure_kernels(const Transformer& model, const ParallelPlan& plan,
+                                                      int device) = 0;
 };
 
 // What such a library exports under this name.

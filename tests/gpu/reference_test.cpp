@@ -112,6 +112,25 @@ TEST(CudaReference, EveryStrategyComputesTheReferenceSteps) {
     }
 }
 
+// What the sanitizers watch: little work, every strategy's ops.
+TEST(CudaReference, OneStepOfEachStrategy) {
+    WIREWISE_NEEDS_GPU();
+    const auto folders = reference_folders();
+    ASSERT_FALSE(folders.empty()) << "set WIREWISE_SHARED";
+    const Reference reference(folders.front());
+    for (const Setting& s : settings()) {
+        ParallelPlan plan =
+            fp32_plan(s.strategy, s.mesh, reference.batch, reference.sequence, s.accumulation, s.recompute);
+        plan.clip_gradients = true;
+        Hyperparameters numbers = reference.numbers;
+        numbers.max_gradient_norm = 1;
+        CudaTeam team(reference.model, plan, numbers);
+        team.load(Checkpoint(reference.folder));
+        EXPECT_NEAR(team.step(reference.tokens(0)).loss, reference.losses[0],
+                    kLossLimit * reference.losses[0]);
+    }
+}
+
 // Losses of the same steps on the host and on CUDA.
 double worst_loss_difference(const Reference& reference, const ParallelPlan& plan) {
     CudaTeam team(reference.model, plan, reference.numbers);

@@ -2,12 +2,12 @@
 # Runs the GPU tests and the runs that issue 6 asks for, and prints one compact table; everything else goes to files.
 #   tests/gpu/run.sh FOLDER-OF-BINARIES OUTPUT-FOLDER [SECTION...]
 # The folder holds wirewise, libwirewise_cuda.so and test_gpu. Sections: kernels reference tiny single strategies wires
-# faults sanitizer (all of them when none is named). WIREWISE_SHARED must hold reference/.
+# faults sanitizer bench (all of them when none is named). WIREWISE_SHARED must hold reference/.
 set -uo pipefail
 bin=$1 out=$2; shift 2
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 gpus=$(nvidia-smi --query-gpu=name --format=csv,noheader | wc -l)
-sections=${*:-kernels reference tiny single strategies wires faults sanitizer}
+sections=${*:-kernels reference tiny single strategies wires faults sanitizer bench}
 layers=${WIREWISE_LAYERS:-16} steps=${WIREWISE_STEPS:-8}
 export NCCL_NVLS_ENABLE=${NCCL_NVLS_ENABLE:-0}
 mkdir -p "$out"
@@ -58,11 +58,16 @@ for section in $sections; do
         faults)
             run "more memory than there is" $mistral --gpus 1 --strategy single --micro-batch 64
             (sleep 25; kill -9 "$(pgrep -n -x wirewise)") & run "a rank killed" $mistral --gpus $gpus --strategy fsdp --steps 2000; wait ;;
+        bench)
+            begin=$SECONDS
+            "$bin/wirewise" bench --out "$out/bench.jsonl" --quiet >"$out/bench.json" 2>"$out/bench.err"
+            echo "bench: rc $?, $(wc -l <"$out/bench.jsonl") samples, $((SECONDS - begin)) s $(tail -1 "$out/bench.err")" | tee -a "$out/table.txt" ;;
         sanitizer)
+            # Our kernels alone: their names hold the namespace, the libraries' do not.
             for tool in memcheck racecheck initcheck; do
                 begin=$SECONDS
-                timeout 150 compute-sanitizer --tool $tool --error-exitcode 9 --kernel-name-exclude regex:'cudnn|cutlass|cublas|gemm|sm90_|sm80_|nvjet|ncclDev|splitK|flash' \
-                    "$bin/test_gpu" --gtest_filter="${WIREWISE_SANITIZED:-CudaConformance.*:All/Kernels.*bf16:AttentionKernels.Plain}" >"$out/$tool.log" 2>&1
+                timeout "${WIREWISE_SANITIZER_LIMIT:-120}" compute-sanitizer --tool $tool --error-exitcode 9 --kernel-name kernel_substring=wirewise \
+                    "$bin/test_gpu" --gtest_color=no --gtest_filter='CudaConformance.*:CudaReference.OneStepOfEachStrategy:All/Kernels.*bf16:AttentionKernels.Plain:PlainProducts.*' >"$out/$tool.log" 2>&1
                 echo "sanitizer $tool: rc $?, $(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$out/$tool.log" | tail -1), $((SECONDS - begin)) s" | tee -a "$out/table.txt"
             done ;;
     esac
