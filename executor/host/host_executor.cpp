@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "executor/host/holdings.hpp"
+#include "executor/training/holdings.hpp"
 #include "executor/host/rank_set.hpp"
 #include "executor/training/convert.hpp"
 #include "model/strategy/native/buffer_names.hpp"

@@ -64,7 +64,7 @@ Report run(const RunOptions& options) {
     require_room_for_files(options);
     const RunInputs inputs = run_inputs_of(options);
     const auto backend = backend_of(options.backend);
-    if (options.ranks.processes || backend->needs_processes()) {
+    if (options.ranks.processes || (backend->needs_processes() && inputs.plan.mesh.world() > 1)) {
         weights_of(options, inputs);  // what is wrong with them is said once
         return launch_ranks(options, inputs.plan.mesh.world());
     }

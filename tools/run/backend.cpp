@@ -9,6 +9,7 @@
 #include "model/strategy/lower.hpp"
 #include "model/units/error.hpp"
 #include "simulator/simulate.hpp"
+#include "tools/run/cuda_backend.hpp"
 
 namespace wirewise {
 
@@ -54,9 +55,10 @@ class HostBackend final : public Backend {
 }  // namespace
 
 std::unique_ptr<Backend> backend_of(const std::string& name) {
+    if (name == "cuda") return make_cuda_backend();
+    if (name.empty())
+        if (auto cuda = find_cuda_backend()) return cuda;
     if (name.empty() || name == "host") return std::make_unique<HostBackend>();
-    if (name == "cuda")
-        throw InputError("--backend", "this build has no CUDA executor", "write --backend host");
     throw InputError("--backend", fmt::format("unknown backend \"{}\"", name), "write cuda or host");
 }
 

@@ -15,7 +15,8 @@ struct Prediction {
     StepProgram program;
     Timeline timeline;  // of one rank's step
     ExecutorMemory memory;
-    std::string origin;  // of the cost profile, for people
+    std::string origin;     // of the cost profile, for people
+    FlopsPerSecond peak{};  // dense, of the compute dtype, one GPU; 0: not known
 };
 
 class Backend {

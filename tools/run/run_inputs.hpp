@@ -22,6 +22,8 @@ struct RunInputs {
     std::unique_ptr<TokenSource> tokens;
     BatchShape batch;  // of one step, all ranks together
     std::int64_t steps = 0;
+    MachineOptions machine;  // of the prediction, where the ranks do not run on the machine's CPU
+    std::string profile;
     std::vector<std::string> warnings;
 };
 

@@ -23,8 +23,11 @@ double tokens_per_second_per_gpu(const Figures& figures, const RunInputs& inputs
     return static_cast<double>(inputs.batch.tokens()) / inputs.plan.mesh.world() / figures.step.value();
 }
 
-Json figures_json(const Figures& figures, const RunInputs& inputs) {
+Json figures_json(const Figures& figures, const RunInputs& inputs, FlopsPerSecond peak) {
+    const double flops = tokens_per_second_per_gpu(figures, inputs) *
+                         model_flops_per_token(inputs.model, inputs.plan.sequence_length);
     return {{"step_seconds", figures.step.value()},
+            {"mfu", peak.value() > 0 ? Json(flops / peak.value()) : Json(nullptr)},
             {"tokens_per_second_per_gpu", tokens_per_second_per_gpu(figures, inputs)},
             {"peak_allocated_bytes", figures.memory.allocated.count()},
             {"device_used_bytes", figures.memory.used.count()},
@@ -46,6 +49,7 @@ Table figures_table(const Figures& measured, const Figures& predicted, const Run
                      row("tokens/s per rank", rate(measured), rate(predicted)),
                      row("allocated per rank", to_text(measured.memory.allocated),
                          to_text(predicted.memory.allocated)),
+                     row("in use per rank", to_text(measured.memory.used), to_text(predicted.memory.used)),
                      row("communication", to_text(measured.time.communication),
                          to_text(predicted.time.communication)),
                      row("optimizer", to_text(measured.time.optimizer), to_text(predicted.time.optimizer))}};
@@ -86,8 +90,8 @@ Report run_report(const RunInputs& inputs, const Backend& backend, const Executo
         losses.rows.push_back({std::to_string(i), fmt::format("{:.4f}", steps[i].loss),
                                fmt::format("{:.4f}", steps[i].gradient_norm), to_text(steps[i].seconds)});
     }
-    report.document["measured"] = figures_json(measured, inputs);
-    report.document["predicted"] = figures_json(predicted, inputs);
+    report.document["measured"] = figures_json(measured, inputs, prediction.peak);
+    report.document["predicted"] = figures_json(predicted, inputs, prediction.peak);
     report.document["predicted"]["profile"] = prediction.origin;
     report.document["warnings"] = inputs.warnings;
     report.tables = {losses, figures_table(measured, predicted, inputs)};
