@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/cost/cost_profile.hpp"
+#include "model/cost/profile_json.hpp"
 #include "model/cost/runtime_costs.hpp"
 
 namespace wirewise {
@@ -134,6 +135,7 @@ CostProfile profile_from_data_sheet(const GpuModel& gpu) {
     profile.contention = {0.45, 2.08, 0.43};
     profile.copy = copy_costs(gpu);
     profile.runtimes = default_runtimes();
+    profile.widths = data_sheet_widths();
     const Origin scaled_from_h200{"data sheet, fractions measured on h200-sxm", "2026-11-30", 0, 0};
     for (const char* group : {"memory", "optimizer", "contention", "copy", "runtimes"})
         profile.origins[group] = scaled_from_h200;

@@ -91,6 +91,10 @@ std::vector<Comparison> compare_step(const MeasuredCase& one, const TrainingStep
         comparison.labels.wire = wire_of(one, candidate.estimate);
         comparison.host_bound = candidate.estimate.time.host_bound;
         if (is_memory(reading.quantity)) comparison.predicted = outcome.value(reading.quantity);
+        if (reading.quantity == MeasuredQuantity::peak_allocated_bytes)
+            comparison.interval = ends_of(candidate.intervals.allocated);
+        if (reading.quantity == MeasuredQuantity::peak_reserved_bytes)
+            comparison.interval = ends_of(candidate.intervals.reserved);
         if (reading.quantity == MeasuredQuantity::device_used_bytes)
             comparison.interval = ends_of(candidate.intervals.memory);
         if (reading.quantity == MeasuredQuantity::step_seconds) {

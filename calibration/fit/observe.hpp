@@ -1,0 +1,26 @@
+// Measured cases as observations of a fit.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "calibration/cases/case.hpp"
+#include "calibration/fit/observation.hpp"
+#include "simulator/planner/question.hpp"
+
+namespace wirewise {
+
+// A kernel timed alone. Nothing for samples that time the host's launch instead: shorter than this.
+constexpr Seconds kShortestKernel = 27_us;
+std::optional<Observation> observe_kernel(const MeasuredCase& measured);
+
+// A step of the question's plan (its strategy on all of its GPUs), lowered and simulated.
+struct StepToObserve {
+    std::string id, model, wire;
+    std::shared_ptr<const Question> question;
+    ParallelPlan plan;
+    Seconds measured;
+};
+Observation observe_step(const StepToObserve& step);
+
+}  // namespace wirewise
