@@ -10,8 +10,7 @@
 
 namespace wirewise {
 
-// A kernel timed alone. Nothing for samples that time the host's launch instead: shorter than this.
-constexpr Seconds kShortestKernel = 27_us;
+// A kernel or transfer timed alone. Nothing for samples that time the host's launch instead.
 std::optional<Observation> observe_kernel(const MeasuredCase& measured);
 
 // A step of the question's plan (its strategy on all of its GPUs), lowered and simulated.

@@ -86,6 +86,13 @@ Seconds kernel_time(const Kernel& kernel, const CostProfile& profile) {
                       kernel);
 }
 
+Seconds copy_time(const Copy& copy, const CopyCosts& costs) {
+    const BytesPerSecond rate = copy.to == MemorySpace::host     ? costs.device_to_host
+                                : copy.from == MemorySpace::host ? costs.host_to_device
+                                                                 : costs.device_to_device;
+    return costs.fixed + copy.bytes / rate;
+}
+
 double power_factor(double share, const PowerCosts& costs) {
     return std::min(costs.limit, 1 + costs.slope * std::max(0.0, share - costs.knee));
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "calibration/fit/observe.hpp"
@@ -94,10 +95,7 @@ class Gathering {
     const CostProfile& profile_;
 };
 
-std::string machine_of(const MeasuredCase& one) {
-    if (const auto* kernel = std::get_if<KernelCase>(&one.subject)) return kernel->machine;
-    return one.labels.hardware;
-}
+std::string machine_of(const MeasuredCase& one) { return one.labels.hardware; }
 
 }  // namespace
 
@@ -123,11 +121,12 @@ CalibrationSamples gather(const std::vector<MeasuredCase>& cases, const CostProf
                           std::vector<std::string>& warnings,
                           const std::function<void(std::size_t, std::size_t, const std::string&)>& progress) {
     Gathering gathering(profile);
+    std::map<std::string, int> left_out;  // by reason
     for (std::size_t i = 0; i < cases.size(); ++i) {
         const MeasuredCase& one = cases[i];
         progress(i, cases.size(), one.id);
         if (!one.set_aside.empty()) {
-            warnings.push_back(fmt::format("{} is left out: {}", one.id, one.set_aside));
+            ++left_out[one.set_aside];
             continue;
         }
         if (std::holds_alternative<TrainingStepCase>(one.subject)) try {
@@ -135,8 +134,10 @@ CalibrationSamples gather(const std::vector<MeasuredCase>& cases, const CostProf
             } catch (const InputError& error) {
                 warnings.push_back(fmt::format("{} is left out: {}", one.place, error.what()));
             }
-        if (std::holds_alternative<KernelCase>(one.subject)) gathering.add_kernel(one);
+        gathering.add_kernel(one);
     }
+    for (const auto& [reason, count] : left_out)
+        warnings.push_back(fmt::format("{} samples left out: {}", count, reason));
     return std::move(gathering.samples);
 }
 

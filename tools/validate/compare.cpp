@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "model/collectives/pricer.hpp"
 #include "model/cost/kernel_time.hpp"
@@ -152,14 +153,27 @@ std::vector<Comparison> compare_collective(const MeasuredCase& one, const Publis
     return result;
 }
 
-std::vector<Comparison> compare_kernel(const MeasuredCase& one, const KernelCase& sample,
-                                       const std::string& profile) {
+Comparison compare_seconds(const MeasuredCase& one, const std::string& machine_name,
+                           const std::string& profile,
+                           const std::function<Seconds(const CostProfile&)>& seconds) {
     std::vector<std::string> notes;
-    const Machine machine = load_machine(sample.machine, {}, notes);
-    const CostProfile costs = profile_of(profile, machine, notes);
+    const Machine machine = load_machine(machine_name, {}, notes);
     Comparison comparison = begin(one, one.readings.front());
-    comparison.predicted = kernel_time(sample.kernel, costs).value();
-    return {comparison};
+    comparison.predicted = seconds(profile_of(profile, machine, notes)).value();
+    return comparison;
+}
+
+Comparison compare_kernel(const MeasuredCase& one, const KernelCase& sample, const std::string& profile) {
+    return compare_seconds(one, sample.machine, profile, [&](const CostProfile& costs) {
+        const double clock = sample.sustained ? power_factor(1, costs.power) : 1;
+        return kernel_time(sample.kernel, costs) * clock;
+    });
+}
+
+Comparison compare_transfer(const MeasuredCase& one, const TransferCase& sample, const std::string& profile) {
+    return compare_seconds(one, sample.machine, profile, [&](const CostProfile& costs) {
+        return copy_time({sample.from, sample.to, sample.bytes}, costs.copy);
+    });
 }
 
 }  // namespace
@@ -175,7 +189,9 @@ ComparedCase compare(const MeasuredCase& one, const std::string& profile) {
             return {compare_step(one, *step, profile), {}};
         if (const auto* run = std::get_if<PublishedCollective>(&one.subject))
             return {compare_collective(one, *run, profile), {}};
-        return {compare_kernel(one, std::get<KernelCase>(one.subject), profile), {}};
+        if (const auto* transfer = std::get_if<TransferCase>(&one.subject))
+            return {{compare_transfer(one, *transfer, profile)}, {}};
+        return {{compare_kernel(one, std::get<KernelCase>(one.subject), profile)}, {}};
     } catch (const InputError& error) {
         if (error.place().starts_with("--"))
             return {{}, fmt::format("{}: {}", error.place(), error.problem())};
