@@ -35,6 +35,7 @@ void set_origins(Json& profile, const ProfileFit& fit, const CalibrationSamples&
     std::set<std::string> groups;
     for (const FittedTerm& fitted : fit.terms) groups.insert(group_of(fitted.term.pointer));
     for (const std::string& group : groups) {
+        if (!profile[group].contains("origin")) continue;  // its terms speak for themselves
         Json& origin = profile[group]["origin"];
         const std::string before = origin.value("source", "");
         const std::string fitted_to = "fitted to " + samples.source;

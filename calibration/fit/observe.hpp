@@ -22,4 +22,15 @@ struct StepToObserve {
 };
 Observation observe_step(const StepToObserve& step);
 
+// A step that was run: the program and what each rank measured of it, joined with what is simulated on the
+// op's id. Ops that do the same work are one observation, of all their time in the step.
+struct TimelinesToObserve {
+    StepProgram program;
+    std::vector<Timeline> measured;  // by rank
+    std::function<CollectiveCost(const CostProfile&)> wires;
+    std::string runtime;
+    Seconds shortest;  // classes that take less of a step are noise
+};
+std::vector<Observation> observe_timelines(const TimelinesToObserve& run);
+
 }  // namespace wirewise

@@ -33,8 +33,8 @@ void describe(const OptimizerUpdate&, const std::string&, Observation& observati
     observation.kind = "optimizer";
 }
 
-// A loop over shorter kernels times the host that launches them: a call of matmul takes it up to 27 us, one of
-// attention twice that, and one of autograd's attention backward 200-260 us (2x H200, 2026-11-30).
+// A loop over shorter kernels times the host that launches them: a call of matmul takes it up to 27 us, one
+// of attention twice that, and one of autograd's attention backward 200-260 us (2x H200, 2026-11-30).
 Seconds shortest(const KernelCase* sample) {
     const auto* attention = sample ? std::get_if<Attention>(&sample->kernel) : nullptr;
     if (!attention) return 27_us;

@@ -12,8 +12,8 @@ namespace {
 // Knowledge of a data sheet scaled from another GPU: a third either way.
 constexpr double kUnknown = 0.3;
 
-constexpr std::array<std::string_view, 7> kGroups{"gemm",  "attention",  "memory", "optimizer",
-                                                  "power", "contention", "copy"};
+constexpr std::array<std::string_view, 8> kGroups{"gemm",  "attention",  "memory", "optimizer",
+                                                  "power", "contention", "copy",   "collectives"};
 
 // Shares of something.
 constexpr std::array<std::string_view, 3> kShares{"/power/knee", "/contention/vector_share",
@@ -70,7 +70,8 @@ Json replaced(Json profile, const std::vector<Term>& terms, const std::vector<do
 std::vector<Term> terms_of(const Json& profile) {
     std::vector<Term> terms;
     for (const std::string_view group : kGroups)
-        add(profile, profile.at(std::string(group)), "/" + std::string(group), terms);
+        if (const auto node = profile.find(group); node != profile.end())
+            add(profile, *node, "/" + std::string(group), terms);
     return terms;
 }
 

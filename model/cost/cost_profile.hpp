@@ -69,6 +69,12 @@ struct CopyCosts {
     Seconds fixed;
 };
 
+// A collective over the memory of one process, as the CPU backend runs it.
+struct MemoryCollective {
+    Seconds fixed;  // the ranks meet
+    BytesPerSecond rate;
+};
+
 // What the host spends to issue one op of each kind, and what the process holds on the device, under one
 // runtime.
 struct RuntimeCosts {
@@ -95,6 +101,8 @@ struct CostProfile {
     ContentionCosts contention;
     CopyCosts copy;
     std::map<std::string, RuntimeCosts> runtimes;  // "native", "pytorch", "deepspeed"
+    std::map<std::string, MemoryCollective>
+        collectives;  // "all_reduce, 4 ranks"; of the CPU backend's profiles
     Widths widths;
 
     const RuntimeCosts& runtime(std::string_view runtime_name) const;

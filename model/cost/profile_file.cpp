@@ -109,6 +109,10 @@ CopyCosts read_copy(const JsonView& node) {
             bandwidth(node.at("device_to_device")), node.at("fixed").seconds()};
 }
 
+MemoryCollective read_collective(const JsonView& node) {
+    return {node.at("fixed").seconds(), bandwidth(node.at("rate"))};
+}
+
 RuntimeCosts read_runtime(const JsonView& node) {
     RuntimeCosts costs;
     costs.kernel = node.at("kernel").seconds();
@@ -189,6 +193,9 @@ CostProfile read_profile(const JsonView& root) {
     if (const auto terms = root.find("terms"))
         for (const std::string& pointer : terms->keys())
             profile.terms[pointer] = read_facts(terms->at(pointer));
+    if (const auto collectives = root.find("collectives"))
+        for (const std::string& name : collectives->keys())
+            profile.collectives[name] = read_collective(collectives->at(name));
     profile.widths = data_sheet_widths();
     if (const auto intervals = root.find("intervals")) {
         if (intervals->has("step"))

@@ -156,6 +156,8 @@ Json to_json(const CostProfile& profile) {
         json["runtimes"][name]["origin"] = origin_json(
             profile, profile.origins.contains("runtimes/" + name) ? "runtimes/" + name : "runtimes");
     }
+    for (const auto& [name, costs] : profile.collectives)
+        json["collectives"][name] = {{"fixed", text(costs.fixed)}, {"rate", text(costs.rate)}};
     json["terms"] = Json::object();
     for (const auto& [pointer, origin] : profile.terms) json["terms"][pointer] = facts_json(origin);
     json["intervals"] = intervals_json(profile.widths);

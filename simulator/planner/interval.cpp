@@ -26,13 +26,9 @@ std::string words(const Width& width) {
     return fmt::format("+-{:.2g} %, {}", 100 * width.half, width.origin.source);
 }
 
-// The profile was measured on this GPU, so the runtime's widths are those of this machine.
-bool measured_here(const Site& site) {
-    return site.profile().measured && site.profile().gpu == site.gpu().name;
-}
-
 const MemoryWidths& memory_widths(const ParallelPlan& plan, const Site& site) {
-    return site.profile().widths.memory_of(measured_here(site) ? name_of(plan.runtime) : "other");
+    const bool same_gpu = site.profile().gpu == site.gpu().name;
+    return site.profile().widths.memory_of(same_gpu ? name_of(plan.runtime) : "other");
 }
 
 std::vector<Outcome> outcomes_of(const Estimate& estimate, const MemoryWidths& widths) {

@@ -7,6 +7,7 @@
 #include "model/units/error.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/inputs/files.hpp"
+#include "tools/run/run_calibration.hpp"
 #include "tools/run/run_report.hpp"
 #include "tools/run/training_loop.hpp"
 
@@ -39,6 +40,12 @@ void require_one_node(const RunOptions& options) {
         throw InputError("--gpu-ids", "ranks run on this machine's CPU", "write --gpus with their number");
 }
 
+// --calibrate improves the profile that it predicts from.
+std::string profile_file(const RunOptions& options) {
+    if (!options.training.profile.empty()) return options.training.profile;
+    return std::filesystem::exists(options.calibrate) ? options.calibrate : "";
+}
+
 Report run(const RunOptions& options) {
     const InterruptWatch interrupt;
     require_one_node(options);
@@ -46,16 +53,19 @@ Report run(const RunOptions& options) {
     require_writable(options.save, "--save");
     require_writable(options.save_gradients, "--save-gradients");
     require_writable(options.trace, "--trace");
+    require_writable(options.calibrate, "--calibrate");
     const RunInputs inputs = run_inputs_of(options);
     const auto backend = backend_of(options.backend);
-    const Prediction prediction = backend->predict(inputs);
+    const Prediction prediction = backend->predict(inputs, profile_file(options));
     interrupt.check();
     const auto executor = backend->make(inputs);
     executor->load(*weights_of(options, inputs, executor->tensors()));
     const std::vector<StepResult> steps = train(*executor, inputs, options, interrupt);
     if (!options.trace.empty())
         write_file(options.trace, run_trace(*executor, inputs.plan.mesh.world(), prediction), "--trace");
-    return run_report(inputs, *backend, *executor, steps, prediction);
+    Report report = run_report(inputs, *backend, *executor, steps, prediction);
+    if (!options.calibrate.empty()) add_calibration(options.calibrate, *executor, inputs, prediction, report);
+    return report;
 }
 
 }  // namespace

@@ -22,13 +22,24 @@ std::string models_folder(const Options& options) {
     return shared ? std::string(shared) + "/model_configs" : "";
 }
 
+std::string command_of(const Options& options) {
+    std::string command = "wirewise validate";
+    for (const std::string& file : options.files) command += " " + file;
+    if (!options.models.empty()) command += " --models " + options.models;
+    if (!options.profile.empty()) command += " --profile " + options.profile;
+    for (const std::string& id : options.only) command += " --only " + id;
+    return command + " --format markdown";
+}
+
 Report validate_command(const Options& options) {
     Progress progress("validate", options.output.quiet);
     ValidationQuestion question{options.files, {models_folder(options)}, options.profile, options.only, {}};
     question.progress = [&](std::size_t done, std::size_t total, const std::string& now) {
         progress.step(done, total, now);
     };
-    return validation_report(validate(question));
+    const Validation validation = validate(question);
+    return options.output.format == "markdown" ? accuracy_page(validation, command_of(options))
+                                               : validation_report(validation);
 }
 
 }  // namespace

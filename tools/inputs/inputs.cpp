@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "model/cost/attention_library.hpp"
 #include "model/transformer/read_config.hpp"
 #include "model/units/error.hpp"
 #include "simulator/planner/placement.hpp"
@@ -69,7 +70,10 @@ Inputs inputs_of(const PlanOptions& options) {
             throw InputError("--global-batch", "is not a batch", "write 1 or more");
         question.global_batch = options.training.global_batch;
     }
-    question.profile = profile_of(options.training.profile, question.machine, inputs.warnings);
+    question.profile = with_attention(profile_of(options.training.profile, question.machine, inputs.warnings),
+                                      *question.machine.gpu(question.gpus.front()).model,
+                                      *attention_library_from(options.training.attention));
+    inputs.attention = options.training.attention;
     question.samples = samples_of(options.training.profile);
     if (!options.money.price.empty()) inputs.price = price_of(options.money.price);
     inputs.tokens_total = tokens_of(options.money);
@@ -120,7 +124,7 @@ Json echo_of(const Inputs& inputs) {
             {"optimizer", name_of(plan.optimizer)},
             {"clip_gradients", plan.clip_gradients},
             {"recompute", name_of(plan.recompute)},
-            {"attention", "flash"},
+            {"attention", inputs.attention},
             {"loss_chunk", plan.loss_chunk},
             {"gradient_as_bucket_view", plan.gradient_as_bucket_view},
             {"profile", question.profile.name},

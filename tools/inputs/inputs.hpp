@@ -32,6 +32,7 @@ struct Inputs {
     std::string placement;  // how the GPUs were chosen, for people
     std::optional<Price> price;
     double tokens_total = 0;
+    std::string attention;  // as typed
     std::vector<std::string> warnings;
 };
 

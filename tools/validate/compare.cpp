@@ -43,6 +43,8 @@ struct Outcome {
 
 bool is_memory(MeasuredQuantity quantity) { return quantity <= MeasuredQuantity::device_used_bytes; }
 
+std::string name_of(const CostProfile& profile) { return profile.measured ? profile.name : "data sheet"; }
+
 std::vector<Outcome> outcomes_of(const Estimate& estimate) {
     const auto outcome = [&](Bytes allocated, Bytes reserved) {
         return Outcome{static_cast<double>(allocated.count()), static_cast<double>(reserved.count()),
@@ -90,6 +92,7 @@ std::vector<Comparison> compare_step(const MeasuredCase& one, const TrainingStep
     for (const Reading& reading : one.readings) {
         Comparison comparison = begin(one, reading);
         comparison.labels.wire = wire_of(one, candidate.estimate);
+        comparison.profile = name_of(predicted.question.profile);
         comparison.host_bound = candidate.estimate.time.host_bound;
         if (is_memory(reading.quantity)) comparison.predicted = outcome.value(reading.quantity);
         if (reading.quantity == MeasuredQuantity::peak_allocated_bytes)
@@ -159,13 +162,16 @@ Comparison compare_seconds(const MeasuredCase& one, const std::string& machine_n
     std::vector<std::string> notes;
     const Machine machine = load_machine(machine_name, {}, notes);
     Comparison comparison = begin(one, one.readings.front());
-    comparison.predicted = seconds(profile_of(profile, machine, notes)).value();
+    const CostProfile costs = profile_of(profile, machine, notes);
+    comparison.profile = name_of(costs);
+    comparison.predicted = seconds(costs).value();
     return comparison;
 }
 
+// Samples are taken in a loop of nothing else: products draw all the power there is.
 Comparison compare_kernel(const MeasuredCase& one, const KernelCase& sample, const std::string& profile) {
     return compare_seconds(one, sample.machine, profile, [&](const CostProfile& costs) {
-        const double clock = sample.sustained ? power_factor(1, costs.power) : 1;
+        const double clock = std::holds_alternative<Gemm>(sample.kernel) ? power_factor(1, costs.power) : 1;
         return kernel_time(sample.kernel, costs) * clock;
     });
 }

@@ -16,8 +16,9 @@ struct Comparison {
     MeasuredQuantity quantity{};
     double predicted = 0, measured = 0;
     std::optional<std::pair<double, double>> interval;  // the planner's 90 % interval, where it states one
-    bool host_bound = false;                            // of a training step
-    bool apart = false;                                 // counted in its source's own line only
+    std::string profile;      // of the prediction: its name, "data sheet" for all that is not measured
+    bool host_bound = false;  // of a training step
+    bool apart = false;       // counted in its source's own line only
     // Of memory and time: predicted / measured - 1. Of oom: 0 right, 1 wrong.
     double relative_error() const;
     bool inside() const { return interval && measured >= interval->first && measured <= interval->second; }

@@ -20,6 +20,7 @@ std::vector<std::string> groups_of(const Comparison& one) {
     if (one.apart) return {"apart: " + one.labels.source};
     std::vector<std::string> groups{"all", "source: " + one.labels.source, "strategy: " + one.labels.strategy,
                                     "hardware: " + one.labels.hardware};
+    if (!one.profile.empty()) groups.push_back("profile: " + one.profile);
     if (!one.labels.wire.empty()) groups.push_back("wire: " + one.labels.wire);
     if (one.quantity == MeasuredQuantity::step_seconds)
         groups.push_back(one.host_bound ? "bound by: host" : "bound by: GPU");

@@ -18,6 +18,7 @@ Json case_json(const Comparison& one) {
               {"strategy", one.labels.strategy},
               {"wire", one.labels.wire},
               {"hardware", one.labels.hardware},
+              {"profile", one.profile},
               {"quantity", name_of(one.quantity)},
               {"predicted", one.predicted},
               {"measured", one.measured},
@@ -60,12 +61,21 @@ std::vector<std::string> summary_row(const SummaryLine& line) {
             line.with_interval ? percent(line.interval_coverage(), 0) : "-"};
 }
 
+// Groups that hold every case of their quantity say nothing new.
+bool says_more(const SummaryLine& line, const std::vector<SummaryLine>& lines) {
+    const auto whole = std::ranges::find_if(lines, [&](const SummaryLine& other) {
+        return other.quantity == line.quantity && other.group == "all";
+    });
+    return line.group == "all" || whole == lines.end() || line.n != whole->n;
+}
+
 Table summary_table(const std::vector<SummaryLine>& lines) {
     Table table{"",
                 {"<quantity", "<group", "cases", "median", "mean", "90th", "worst", "bias", "in interval"},
                 {},
                 -1};
-    for (const SummaryLine& line : lines) table.rows.push_back(summary_row(line));
+    for (const SummaryLine& line : lines)
+        if (says_more(line, lines)) table.rows.push_back(summary_row(line));
     return table;
 }
 
@@ -139,6 +149,22 @@ Report validation_report(const Validation& validation) {
     report.tables.push_back(summary_table(lines));
     report.tables.push_back(worst_table(validation.comparisons));
     if (!validation.left_out.empty()) report.tables.push_back(left_out_table(validation));
+    return report;
+}
+
+Report accuracy_page(const Validation& validation, const std::string& command) {
+    Report report = validation_report(validation);
+    report.before.insert(
+        report.before.begin(),
+        {"# How far the predictions are off",
+         "Every committed case, predicted on the path of `wirewise plan` and compared with what was "
+         "measured. "
+         "`measured` cases ran on our machine, whose profile is fitted to them; all others are published "
+         "runs, "
+         "predicted from data sheets alone. What their words mean is data: calibration/cases/conventions. "
+         "A row is left out for what it states, never for its error. `bias` is the median signed error; "
+         "`in interval` the share inside the 90 % interval that the planner states.",
+         "Written by:", "```sh\n" + command + "\n```"});
     return report;
 }
 
