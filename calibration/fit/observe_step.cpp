@@ -24,7 +24,8 @@ struct Prepared {
           program(lower(question->model, plan, Phase::steady_step)),
           wires(site.wires(plan.mesh)) {}
 
-    Timeline timeline(const CostProfile& profile) const {
+    Timeline timeline(CostProfile profile) const {
+        profile.host = question->profile.host;  // the machine's, not the GPU's
         return simulate(program, profile, wires, profile.runtime(name_of(plan.runtime)));
     }
 };

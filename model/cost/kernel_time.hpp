@@ -16,6 +16,9 @@ Seconds update_time(const OptimizerUpdate& update, const OptimizerCosts& costs);
 
 Seconds copy_time(const Copy& copy, const CopyCosts& costs);
 
+// On the CPU: bound by the traffic.
+Seconds host_kernel_time(const Kernel& kernel, const HostCosts& costs);
+
 // Factor on the time of matrix kernels in a step that they fill by `share` (see PowerCosts).
 double power_factor(double share, const PowerCosts& costs);
 

@@ -7,15 +7,17 @@
 #include <string_view>
 
 #include "model/program/kernel.hpp"
+#include "model/strategy/offload.hpp"
 #include "model/units/dtype.hpp"
 
 namespace wirewise {
 
 enum class Strategy : std::uint8_t { single, ddp, zero1, zero2, fsdp, fsdp_shard_grad_op, hsdp };
 enum class Runtime : std::uint8_t { native, pytorch, deepspeed };
-// When DDP's first bucket, one gradient copy, goes back after the rebuild in the second step. NCCL's process group holds
-// it until its watchdog, which looks every 100 ms, has seen the first all-reduce end and another collective is issued:
-// before the new buckets, at the broadcast of module buffers after them, or only in the second backward.
+// When DDP's first bucket, one gradient copy, goes back after the rebuild in the second step. NCCL's process
+// group holds it until its watchdog, which looks every 100 ms, has seen the first all-reduce end and another
+// collective is issued: before the new buckets, at the broadcast of module buffers after them, or only in the
+// second backward.
 enum class StaleBucket : std::uint8_t { freed_at_rebuild, freed_at_buffer_broadcast, freed_in_backward };
 enum class Recompute : std::uint8_t { none, pointwise, selective, full };
 
@@ -50,10 +52,13 @@ struct ParallelPlan {
     Recompute recompute = Recompute::pointwise;
     std::int64_t loss_chunk = 2048;  // tokens of logits held at once; 0: all
     bool gradient_as_bucket_view = true;
-    StaleBucket stale_bucket = StaleBucket::freed_at_buffer_broadcast;  // PyTorch's DDP and ZeRO-1, second step
+    StaleBucket stale_bucket =
+        StaleBucket::freed_at_buffer_broadcast;  // PyTorch's DDP and ZeRO-1, second step
     bool no_sync = true;  // reduce gradients only in the last micro-batch of a step where the strategy can
     bool clip_gradients = false;
     bool compile = false;
+    Offload offload;
+    DeepSpeedSettings deepspeed;  // of the deepspeed runtime
     std::uint64_t seed = 1;
 
     std::int64_t tokens_per_micro_batch() const { return sequence_length * micro_batch; }

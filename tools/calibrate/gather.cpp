@@ -72,7 +72,9 @@ class Gathering {
                                                 "sample", "keys are the options of `plan` with underscores"));
 
         auto question = std::make_shared<Question>(std::move(inputs.question));
+        const HostCosts host = question->profile.host;  // the machine's
         question->profile = profile_;
+        question->profile.host = host;
         const Site site = site_of(*question, question->gpus);
         const ParallelPlan plan = plan_for(*question, question->strategies.front(), site.ranks());
         RuntimeSamples& runtime = samples.runtimes[std::string(name_of(plan.runtime))];

@@ -21,7 +21,8 @@ Kernel linear_forward_kernel(std::int64_t rows, LinearShape shape, DType type, b
                 .type = type,
                 .result = type,
                 .bias = bias,
-                .addend = addend};
+                .addend = addend,
+                .groups = shape.groups};
 }
 
 Kernel data_gradient_kernel(std::int64_t rows, LinearShape shape, DType type, bool accumulate) {
@@ -31,7 +32,8 @@ Kernel data_gradient_kernel(std::int64_t rows, LinearShape shape, DType type, bo
                 .k = shape.outputs,
                 .type = type,
                 .result = type,
-                .accumulate = accumulate};
+                .accumulate = accumulate,
+                .groups = shape.groups};
 }
 
 Kernel weight_gradient_kernel(std::int64_t rows, LinearShape shape, DType type, DType result, bool bias,
@@ -43,7 +45,8 @@ Kernel weight_gradient_kernel(std::int64_t rows, LinearShape shape, DType type, 
                 .type = type,
                 .result = result,
                 .accumulate = accumulate,
-                .bias = bias};
+                .bias = bias,
+                .groups = shape.groups};
 }
 
 Kernel attention_kernel(const AttentionShape& shape, std::int64_t batch, std::int64_t sequence, DType type,
@@ -139,8 +142,8 @@ Kernel elementwise_kernel(PointwiseKind kind, std::int64_t elements, int operand
                      .type = type};
 }
 
-// Reads the gradient; reads and writes parameter, moments and the master copy (from which the parameter is then
-// only written).
+// Reads the gradient; reads and writes parameter, moments and the master copy (from which the parameter is
+// then only written).
 Kernel optimizer_kernel(OptimizerKind kind, std::int64_t count, DType parameter, DType gradient, DType state,
                         bool master) {
     Bytes traffic = bytes_of(count, gradient) + bytes_of(count, parameter) * (master ? 1 : 2) +
