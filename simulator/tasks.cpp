@@ -155,12 +155,8 @@ class Pricing {
 
     void add_copy(std::uint32_t index, const Op& op, const Copy& copy) {
         const bool out = copy.to == MemorySpace::host, in = copy.from == MemorySpace::host;
-        const CopyCosts& costs = profile_.copy;
-        const BytesPerSecond rate = out  ? costs.device_to_host
-                                    : in ? costs.host_to_device
-                                         : costs.device_to_device;
         Task& task = push(index, op, TaskKind::copy, runtime_.copy);
-        task.work = picoseconds(costs.fixed + copy.bytes / rate);
+        task.work = picoseconds(copy_time(copy, profile_.copy));
         task.link = out ? device_to_host : in ? host_to_device : device_to_device;
     }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "calibration/published_collectives.hpp"
-#include "model/program/kernel.hpp"
+#include "model/program/program.hpp"
 
 namespace wirewise {
 
@@ -37,6 +37,14 @@ struct TrainingStepCase {
 struct KernelCase {
     std::string machine;
     Kernel kernel;
+    bool sustained = false;  // in a loop so long that the power limit holds the clock
+};
+
+// A transfer by a copy engine.
+struct TransferCase {
+    std::string machine;
+    MemorySpace from = MemorySpace::device, to = MemorySpace::device;
+    Bytes bytes;
 };
 
 // What summaries are made by. Empty: not stated.
@@ -48,8 +56,9 @@ struct CaseLabels {
 
 struct MeasuredCase {
     std::string id, place;  // place: "file:line"
+    std::string date;       // of the measurement; empty: not stated
     CaseLabels labels;
-    std::variant<TrainingStepCase, PublishedCollective, KernelCase> subject;
+    std::variant<TrainingStepCase, PublishedCollective, KernelCase, TransferCase> subject;
     std::vector<Reading> readings;
     bool apart = false;     // rests on something assumed: reported in a line of its own
     std::string set_aside;  // why it is out of reach; empty: it is predicted. Never looks at an error

@@ -1,5 +1,9 @@
-// Kernel samples: matrix products, attention, copies and optimizer updates timed alone.
+// Kernel samples: matrix products, attention, memory-bound kernels, optimizer updates and transfers, timed
+// alone.
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 
 #include "calibration/cases/kinds.hpp"
 
@@ -18,6 +22,19 @@ MeasuredCase kernel_case(const JsonLine& line, const std::string& id, Kernel ker
     return result;
 }
 
+bool flag(const JsonLine& line, const char* key) {
+    if (!line.has(key)) return false;
+    if (!line.row().at(key).is_boolean()) line.refuse(key, "is no flag", "write true or false");
+    return line.row().at(key).get<bool>();
+}
+
+DType dtype_of(const JsonLine& line, const char* key, DType otherwise) {
+    if (!line.has(key)) return otherwise;
+    const auto type = dtype_from(line.text(key));
+    if (!type) line.refuse(key, "is no number format", "write bf16, fp16 or fp32");
+    return *type;
+}
+
 std::vector<MeasuredCase> gemm_cases(const JsonLine& line) {
     Gemm gemm{.m = line.integer("m"), .n = line.integer("n"), .k = line.integer("k")};
     if (gemm.m < 1 || gemm.n < 1 || gemm.k < 1)
@@ -25,9 +42,17 @@ std::vector<MeasuredCase> gemm_cases(const JsonLine& line) {
     const std::string layout = line.text("layout");
     if (layout == "dgrad") gemm.layout = GemmLayout::data_gradient;
     if (layout == "wgrad") gemm.layout = GemmLayout::weight_gradient;
+    gemm.type = dtype_of(line, "dtype", DType::bf16);
+    gemm.result = dtype_of(line, "result", gemm.type);
+    gemm.accumulate = flag(line, "accumulate");
     const std::string id =
         fmt::format("gemm-{}-{}x{}x{}", layout.empty() ? "fwd" : layout, gemm.m, gemm.n, gemm.k);
-    return {kernel_case(line, id, gemm, line.positive("us"))};
+    MeasuredCase sample = kernel_case(line, id, gemm, line.positive("us"));
+    if (flag(line, "sustained")) {
+        sample.id += "-sustained";
+        std::get<KernelCase>(sample.subject).sustained = true;
+    }
+    return {sample};
 }
 
 std::vector<MeasuredCase> attention_cases(const JsonLine& line) {
@@ -43,10 +68,11 @@ std::vector<MeasuredCase> attention_cases(const JsonLine& line) {
     std::vector<MeasuredCase> cases;
     for (const bool backward : {false, true}) {
         kernel.backward = backward;
+        if (!line.has(backward ? "bwd_us" : "fwd_us")) continue;
         cases.push_back(kernel_case(line, id + (backward ? "-backward" : "-forward"), kernel,
                                     line.positive(backward ? "bwd_us" : "fwd_us")));
         // One profile describes one library's attention; PyTorch takes cuDNN's where it can.
-        if (backend != "cudnn")
+        if (backend != "cudnn" && !backend.empty())
             cases.back().set_aside = "attention of another library than the one PyTorch chooses";
     }
     return cases;
@@ -62,6 +88,42 @@ MeasuredCase update_case(const JsonLine& line, DType type) {
                        line.positive("us"));
 }
 
+MeasuredCase pointwise_case(const JsonLine& line) {
+    constexpr std::array<AccessClass, 4> kClasses{AccessClass::vector, AccessClass::broadcast,
+                                                  AccessClass::reduction, AccessClass::gather};
+    const std::string access = line.needed_text("access");
+    const auto found = std::find_if(kClasses.begin(), kClasses.end(),
+                                    [&](AccessClass one) { return name_of(one) == access; });
+    if (found == kClasses.end())
+        line.refuse("access", "is no class", "write vector, broadcast, reduction or gather");
+    const Pointwise kernel{.access = *found,
+                           .rows = line.integer("rows"),
+                           .columns = line.integer("columns"),
+                           .traffic = Bytes(line.integer("bytes")),
+                           .type = dtype_of(line, "dtype", DType::bf16)};
+    const std::string op = line.has("op") ? line.text("op") : access;
+    return kernel_case(line, fmt::format("{}-{}x{}", op, kernel.rows, kernel.columns), kernel,
+                       line.positive("us"));
+}
+
+MeasuredCase transfer_case(const JsonLine& line, MemorySpace from, MemorySpace to) {
+    MeasuredCase result = kernel_case(line, fmt::format("{}-{}", line.text("kind"), line.integer("bytes")),
+                                      Pointwise{}, line.positive("us"));
+    result.subject = TransferCase{line.needed_text("machine"), from, to, Bytes(line.integer("bytes"))};
+    return result;
+}
+
+MeasuredCase copy_case(const JsonLine& line) {
+    if (flag(line, "engine")) return transfer_case(line, MemorySpace::device, MemorySpace::device);
+    const Bytes moved(2 * line.integer("bytes"));  // read and written
+    const Pointwise copy{.kind = PointwiseKind::copy,
+                         .access = AccessClass::vector,
+                         .rows = 1,
+                         .columns = moved.count() / 4,
+                         .traffic = moved};
+    return kernel_case(line, fmt::format("copy-{}", line.integer("bytes")), copy, line.positive("us"));
+}
+
 MeasuredCase unpredicted(const JsonLine& line) {
     MeasuredCase result =
         kernel_case(line, line.text("kind"), Pointwise{}, line.has("us") ? line.positive("us") : 0);
@@ -75,15 +137,10 @@ std::vector<MeasuredCase> kernel_cases(const JsonLine& line) {
     const std::string kind = line.needed_text("kind");
     if (kind == "gemm") return gemm_cases(line);
     if (kind == "sdpa") return attention_cases(line);
-    if (kind == "copy" && line.has("bytes")) {
-        const Bytes moved(2 * line.integer("bytes"));  // read and written
-        const Pointwise copy{.kind = PointwiseKind::copy,
-                             .access = AccessClass::vector,
-                             .rows = 1,
-                             .columns = moved.count() / 4,
-                             .traffic = moved};
-        return {kernel_case(line, fmt::format("copy-{}", line.integer("bytes")), copy, line.positive("us"))};
-    }
+    if (kind == "pointwise") return {pointwise_case(line)};
+    if (kind == "copy" && line.has("bytes")) return {copy_case(line)};
+    if (kind == "h2d") return {transfer_case(line, MemorySpace::host, MemorySpace::device)};
+    if (kind == "d2h") return {transfer_case(line, MemorySpace::device, MemorySpace::host)};
     for (const DType type : {DType::bf16, DType::fp32})
         if (kind == fmt::format("adamw_fused_{}", name_of(type))) return {update_case(line, type)};
     return {unpredicted(line)};

@@ -42,7 +42,10 @@ std::vector<MeasuredCase> read_cases(const std::string& file, const CaseFolders&
     if (is_published_collective(lines.front())) return published_collective_cases(file);
     std::vector<MeasuredCase> cases;
     for (const JsonLine& line : lines)
-        for (MeasuredCase& one : cases_of(line, folders)) cases.push_back(std::move(one));
+        for (MeasuredCase& one : cases_of(line, folders)) {
+            if (line.has("date")) one.date = line.text("date");
+            cases.push_back(std::move(one));
+        }
     return cases;
 }
 

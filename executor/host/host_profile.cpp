@@ -1,7 +1,10 @@
 #include "executor/host/host_profile.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <Eigen/QR>
 
@@ -149,9 +152,31 @@ double residual_of(const HostSamples& samples, const CostProfile& profile) {
     return total > 0 ? error / total : 0;
 }
 
+std::string name_of_collective(CollectiveKind kind, int ranks) {
+    return fmt::format("{}, {} ranks", name_of(kind), ranks);
+}
+
+// A line through the samples of one kind; where all are of one size, a rate.
+void fit_collectives(const HostSamples& samples, const StepProgram& program, CostProfile& profile) {
+    std::map<std::string, std::vector<KernelSample>> by_name;
+    std::map<std::string, std::vector<double>> sizes;
+    for (const CollectiveSample& sample : samples.collectives) {
+        const std::string name =
+            name_of_collective(sample.kind, program.axis_sizes[static_cast<std::size_t>(sample.axis)]);
+        by_name[name].push_back({{}, 1, sample.seconds});
+        sizes[name].push_back(static_cast<double>(sample.bytes.count()));
+    }
+    for (const auto& [name, rows] : by_name) {
+        Fit fit(2);
+        for (std::size_t i = 0; i < rows.size(); ++i) fit.add(rows[i], {1, sizes[name][i]});
+        const std::vector<double> found = fit.solve();
+        profile.collectives[name] = {Seconds(found[0]), BytesPerSecond(rate_of(found[1]))};
+    }
+}
+
 }  // namespace
 
-CostProfile host_profile(const HostSamples& samples) {
+CostProfile host_profile(const HostSamples& samples, const StepProgram& program) {
     CostProfile profile;
     profile.name = profile.gpu = "host";
     profile.measured = true;
@@ -161,6 +186,7 @@ CostProfile host_profile(const HostSamples& samples) {
     fit_attention(samples, profile);
     fit_memory(samples, profile);
     fit_update(samples, profile);
+    fit_collectives(samples, program, profile);
     profile.copy = {samples.copy_rate, samples.copy_rate, samples.copy_rate, Seconds(0)};
     profile.runtimes["native"] = {.run_ahead = 1e6};
     const Origin origin{"measured: built-in bench of this machine", "",
@@ -170,19 +196,16 @@ CostProfile host_profile(const HostSamples& samples) {
     return profile;
 }
 
-CollectivePrice host_collective_price(const HostSamples& samples, Axis axis, CollectiveKind kind,
+CollectivePrice host_collective_price(const CostProfile& profile, int ranks, CollectiveKind kind,
                                       Bytes bytes) {
-    for (const CollectiveSample& sample : samples.collectives) {
-        if (sample.axis != axis || sample.kind != kind || sample.bytes != bytes) continue;
-        CollectivePrice price;
-        price.seconds = sample.seconds;
-        price.algbw = bytes / sample.seconds;
-        price.algorithm = "Ring", price.protocol = "Simple", price.transport = "memory";
-        price.bottleneck = "host memory";
-        return price;
-    }
-    ensure(false, "every collective of the plan was sampled");
-    return {};
+    const auto found = profile.collectives.find(name_of_collective(kind, ranks));
+    CollectivePrice price;
+    price.seconds = found == profile.collectives.end() ? 2 * bytes / profile.copy.device_to_device
+                                                       : found->second.fixed + bytes / found->second.rate;
+    price.algbw = bytes / std::max(price.seconds, Seconds(1e-12));
+    price.algorithm = "Ring", price.protocol = "Simple", price.transport = "memory";
+    price.bottleneck = "host memory";
+    return price;
 }
 
 StepProgram as_run_on_host(StepProgram program) {

@@ -8,10 +8,12 @@
 
 namespace wirewise {
 
-CostProfile host_profile(const HostSamples& samples);
+// `program` says how many ranks each axis has.
+CostProfile host_profile(const HostSamples& samples, const StepProgram& program);
 
-// The sampled time of a collective that was sampled.
-CollectivePrice host_collective_price(const HostSamples& samples, Axis axis, CollectiveKind kind,
+// What a collective of that many ranks takes by the profile; where it knows none of that kind and size of
+// group, by its copy rate.
+CollectivePrice host_collective_price(const CostProfile& profile, int ranks, CollectiveKind kind,
                                       Bytes bytes);
 
 // The program as the profile prices it: a rank's one thread overlaps nothing, so all ops are on one stream,

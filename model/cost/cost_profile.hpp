@@ -9,18 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "model/cost/origin.hpp"
+#include "model/cost/widths.hpp"
 #include "model/topology/gpu.hpp"
 #include "model/units/quantity.hpp"
 
 namespace wirewise {
-
-// Where a group of numbers comes from: shown by `plan`, required in every profile.
-struct Origin {
-    std::string source;  // "data sheet", "measured: ...", "published: ..."
-    std::string date;
-    int samples = 0;
-    double residual = 0;  // mean relative error over the samples; 0: not known
-};
 
 // Matrix products run in tiles, one per SM at a time:
 //   time = fixed + waves x SMs x tile_m x tile_n x 2 (k + prologue) x (1 + small_tile_penalty x ...) / rate,
@@ -75,6 +69,12 @@ struct CopyCosts {
     Seconds fixed;
 };
 
+// A collective over the memory of one process, as the CPU backend runs it.
+struct MemoryCollective {
+    Seconds fixed;  // the ranks meet
+    BytesPerSecond rate;
+};
+
 // What the CPU computes for one rank while all ranks of its server do the same: bound by memory. Of the
 // machine, not of the GPU: see HostShare (model/topology/host_share.hpp); the default is a guess where no
 // machine is known.
@@ -99,6 +99,7 @@ struct CostProfile {
     bool measured = false;  // false: data sheet only
     int multiprocessors = 0;
     std::map<std::string, Origin> origins;  // by group: "gemm", "attention", ...
+    std::map<std::string, Origin> terms;    // of single fitted numbers, by JSON pointer: "/gemm/fixed"
 
     GemmCosts gemm;
     AttentionCosts attention;
@@ -109,6 +110,9 @@ struct CostProfile {
     CopyCosts copy;
     HostCosts host;
     std::map<std::string, RuntimeCosts> runtimes;  // "native", "pytorch", "deepspeed"
+    std::map<std::string, MemoryCollective>
+        collectives;  // "all_reduce, 4 ranks"; of the CPU backend's profiles
+    Widths widths;
 
     const RuntimeCosts& runtime(std::string_view runtime_name) const;
 };

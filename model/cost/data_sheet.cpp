@@ -6,6 +6,7 @@
 
 #include "model/cost/attention_library.hpp"
 #include "model/cost/cost_profile.hpp"
+#include "model/cost/profile_json.hpp"
 #include "model/cost/runtime_costs.hpp"
 
 namespace wirewise {
@@ -98,14 +99,16 @@ CostProfile profile_from_data_sheet(const GpuModel& gpu) {
     profile.gpu = gpu.name;
     profile.multiprocessors = gpu.multiprocessors;
     profile.gemm = gemm_costs(gpu, generation);
-    profile.attention = attention_costs(gpu, generation.attention_fraction, 0.86 * generation.attention_fraction,
-                                        generation.compute_capability >= 9.0);
+    profile.attention =
+        attention_costs(gpu, generation.attention_fraction, 0.86 * generation.attention_fraction,
+                        generation.compute_capability >= 9.0);
     profile.memory = memory_costs(gpu);
     profile.optimizer = optimizer_costs(gpu);
     profile.power = power_costs(gpu);
     profile.contention = {0.45, 2.08, 0.43};
     profile.copy = copy_costs(gpu);
     profile.runtimes = default_runtimes();
+    profile.widths = data_sheet_widths();
     const Origin scaled_from_h200{"data sheet, fractions measured on h200-sxm", "2026-11-30", 0, 0};
     for (const char* group : {"memory", "optimizer", "contention", "copy", "runtimes"})
         profile.origins[group] = scaled_from_h200;

@@ -86,6 +86,13 @@ Seconds kernel_time(const Kernel& kernel, const CostProfile& profile) {
                       kernel);
 }
 
+Seconds copy_time(const Copy& copy, const CopyCosts& costs) {
+    const BytesPerSecond rate = copy.to == MemorySpace::host     ? costs.device_to_host
+                                : copy.from == MemorySpace::host ? costs.host_to_device
+                                                                 : costs.device_to_device;
+    return costs.fixed + copy.bytes / rate;
+}
+
 Seconds host_kernel_time(const Kernel& kernel, const HostCosts& costs) {
     ensure(costs.memory_rate.value() > 0, "a host that computes has a memory rate");
     const auto traffic = Overloaded{[](const OptimizerUpdate& update) { return update.traffic; },

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "model/cost/cost_profile.hpp"
-#include "model/program/kernel.hpp"
+#include "model/program/program.hpp"
 
 namespace wirewise {
 
@@ -13,6 +13,8 @@ Seconds gemm_time(const Gemm& gemm, const CostProfile& profile);
 Seconds attention_time(const Attention& attention, const CostProfile& profile);
 Seconds pointwise_time(const Pointwise& kernel, const MemoryCosts& costs);
 Seconds update_time(const OptimizerUpdate& update, const OptimizerCosts& costs);
+
+Seconds copy_time(const Copy& copy, const CopyCosts& costs);
 
 // On the CPU: bound by the traffic.
 Seconds host_kernel_time(const Kernel& kernel, const HostCosts& costs);

@@ -8,6 +8,7 @@
 
 #include "model/cost/cost_profile.hpp"
 #include "model/cost/profile_files.hpp"
+#include "model/cost/profile_json.hpp"
 #include "model/cost/runtime_costs.hpp"
 #include "model/topology/json_view.hpp"
 #include "model/units/embedded.hpp"
@@ -35,12 +36,21 @@ Rate positive(const JsonView& view, Rate rate) {
 BytesPerSecond bandwidth(const JsonView& view) { return positive(view, view.bandwidth()); }
 FlopsPerSecond flop_rate(const JsonView& view) { return positive(view, view.flops_per_second()); }
 
-Origin read_origin(const JsonView& group) {
-    const JsonView node = group.at("origin");
-    Origin origin{node.at("source").text(), node.at("date").text(), 0, 0};
+// A single number's source and date may be left to its group.
+Origin read_facts(const JsonView& node) {
+    Origin origin;
+    if (node.has("source")) origin.source = node.at("source").text();
+    if (node.has("date")) origin.date = node.at("date").text();
     if (node.has("samples")) origin.samples = static_cast<int>(factor(node.at("samples")));
     if (node.has("residual")) origin.residual = factor(node.at("residual"));
+    if (node.has("spread")) origin.spread = factor(node.at("spread"));
     return origin;
+}
+
+Origin read_origin(const JsonView& group) {
+    const JsonView node = group.at("origin");
+    node.at("source"), node.at("date");
+    return read_facts(node);
 }
 
 GemmCosts read_gemm(const JsonView& node) {
@@ -99,6 +109,10 @@ CopyCosts read_copy(const JsonView& node) {
             bandwidth(node.at("device_to_device")), node.at("fixed").seconds()};
 }
 
+MemoryCollective read_collective(const JsonView& node) {
+    return {node.at("fixed").seconds(), bandwidth(node.at("rate"))};
+}
+
 RuntimeCosts read_runtime(const JsonView& node) {
     RuntimeCosts costs;
     costs.kernel = node.at("kernel").seconds();
@@ -115,6 +129,41 @@ RuntimeCosts read_runtime(const JsonView& node) {
     for (const std::string& transport : communicator.keys())
         costs.communicator_bytes[transport] = communicator.at(transport).bytes();
     return costs;
+}
+
+Width read_width(const JsonView& node) { return {factor(node.at("half_width")), read_facts(node)}; }
+
+StepWidths::Range read_range(const JsonView& node, const char* key) {
+    if (!node.has(key)) return {};
+    const std::vector<JsonView> ends = node.at(key).items();
+    if (ends.size() != 2) node.at(key).refuse("is not a range", "write [least, most]");
+    return {factor(ends[0]), factor(ends[1])};
+}
+
+StepWidths read_step_widths(const JsonView& node) {
+    return {read_width(node.at("gpu_bound")), read_width(node.at("host_bound")),
+            read_width(node.at("extrapolated")), read_range(node, "tokens"),
+            read_range(node, "sequence_length")};
+}
+
+MemoryWidths read_memory_widths(const JsonView& node) {
+    MemoryWidths widths{read_width(node.at("allocated")),
+                        read_width(node.at("reserved")),
+                        read_width(node.at("device_used")),
+                        {1, {}}};
+    if (const auto outcome = node.find("expected_outcome"))
+        widths.expected_outcome = {factor(outcome->at("share")), read_facts(*outcome)};
+    return widths;
+}
+
+// Memory widths of runtimes that the node does not name stay as they are.
+void read_intervals(const JsonView& node, Widths& widths) {
+    if (const auto step = node.find("step"))
+        for (const std::string& runtime : step->keys())
+            widths.step[runtime] = read_step_widths(step->at(runtime));
+    if (const auto memory = node.find("memory"))
+        for (const std::string& runtime : memory->keys())
+            widths.memory[runtime] = read_memory_widths(memory->at(runtime));
 }
 
 CostProfile read_profile(const JsonView& root) {
@@ -142,12 +191,23 @@ CostProfile read_profile(const JsonView& root) {
     }
     for (const char* group : {"gemm", "attention", "memory", "optimizer", "power", "contention", "copy"})
         profile.origins[group] = read_origin(root.at(group));
+    if (const auto terms = root.find("terms"))
+        for (const std::string& pointer : terms->keys())
+            profile.terms[pointer] = read_facts(terms->at(pointer));
+    if (const auto collectives = root.find("collectives"))
+        for (const std::string& name : collectives->keys())
+            profile.collectives[name] = read_collective(collectives->at(name));
+    profile.widths = data_sheet_widths();
+    if (const auto intervals = root.find("intervals")) {
+        if (intervals->has("step"))
+            profile.widths.step.clear();  // measured ones take the place of all others
+        read_intervals(*intervals, profile.widths);
+    }
     return profile;
 }
 
 CostProfile parse_profile(std::string_view text, const std::string& place) {
-    const Json json = parse_topology_json(text, place);
-    return read_profile(JsonView(json, place));
+    return profile_from_json(parse_topology_json(text, place), place);
 }
 
 std::string text_of(const std::string& file) {
@@ -161,6 +221,20 @@ std::string text_of(const std::string& file) {
 }
 
 }  // namespace
+
+CostProfile profile_from_json(const Json& json, const std::string& place) {
+    return read_profile(JsonView(json, place));
+}
+
+Widths data_sheet_widths() {
+    Widths widths;
+    for (const EmbeddedFile& file : interval_files()) {
+        const std::string place(file.name);
+        const Json json = parse_topology_json(file.text, place);
+        read_intervals(JsonView(json, place), widths);
+    }
+    return widths;
+}
 
 CostProfile load_profile(const std::string& file) { return parse_profile(text_of(file), file); }
 

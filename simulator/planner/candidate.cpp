@@ -85,10 +85,9 @@ PlanCandidate judge(const Question& question, const ParallelPlan& plan, const Si
     candidate.estimate = estimate(question.model, plan, site);
     candidate.states = states_of(question.model.parameters(), plan);
     candidate.limit = site.memory_limit();
-    candidate.intervals = intervals_of(candidate.estimate, question.profile);
-    const Bytes used = candidate.estimate.device_used();
+    candidate.intervals = intervals_of(candidate.estimate, plan, site);
     candidate.fits = fit_of(candidate.estimate, candidate.limit, candidate.intervals.memory);
-    candidate.oom_probability = chance_above(candidate.limit, used, candidate.intervals.memory);
+    candidate.oom_probability = chance_above(candidate.limit, candidate.intervals);
     candidate.throughput = throughput_of(question, candidate, site);
     candidate.bottleneck = bottleneck_of(candidate.estimate);
     if (candidate.fits != Fit::yes) candidate.overflow = overflow_of(question.model, plan, candidate);

@@ -56,14 +56,20 @@ void add_collective(std::vector<CollectiveUse>& uses, const Collective& call, Se
         return other.kind == call.kind && other.axis == call.axis;
     });
     if (use == uses.end())
-        use = uses.insert(
-            uses.end(),
-            CollectiveUse{
-                .kind = call.kind, .axis = call.axis, .bytes = {}, .seconds = {}, .link = {}, .busbw = {}});
+        use = uses.insert(uses.end(), CollectiveUse{.kind = call.kind,
+                                                    .axis = call.axis,
+                                                    .bytes = {},
+                                                    .seconds = {},
+                                                    .link = {},
+                                                    .busbw = {},
+                                                    .measured = true,
+                                                    .spread = 1});
     const CollectivePrice price = wires.of(call.axis).price(call.kind, call.bytes);
     use->calls += 1;
     use->bytes += call.bytes;
     use->seconds += seconds;
+    use->measured = use->measured && price.measured;
+    if (price.busbw_low.value() > 0) use->spread = std::max(use->spread, price.busbw / price.busbw_low);
     if (price.busbw > use->busbw) {
         use->busbw = price.busbw;
         use->link = price.bottleneck;

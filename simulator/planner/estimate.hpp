@@ -31,6 +31,8 @@ struct CollectiveUse {
     Seconds seconds;       // of all calls, in the simulated step
     std::string link;      // the bottleneck, for people
     BytesPerSecond busbw;  // of the largest call running alone
+    bool measured = true;  // all calls are read off samples of these very wires
+    double spread = 1;     // 90 % of such wires are within this factor
 };
 
 // A peak that the same plan has when a race in the runtime goes another way.

@@ -11,63 +11,105 @@ namespace {
 
 constexpr double kSigmas90 = 1.6449;  // half width of a normal's 90 % interval, in standard deviations
 
-// Half widths as shares of the row they belong to. Provisional: they stand until calibration gives residuals
-// per profile. Memory: leave-one-out errors of a walk of PyTorch runs on two H200 (2026-11, 27 rows):
-// allocated 0.2 % at most, reserved 0.3 % mean and 2.9 % worst; our own arena is exact, its libraries'
-// workspaces are not. Outside the allocator: measured per wire (0.02 GB spread), unmeasured kinds differ by
-// up to a third. Time: leave-one-group-out errors of a stream simulation on the same runs: 1.9 % mean, 5.3 %
-// worst; host-bound steps scatter by 20 %; data-sheet profiles of other planners err by 15-30 % (published:
-// Calculon, vTrain, SimAI).
-struct Widths {
-    double allocated = 0.01, fragmentation = 0.5, runtime_measured = 0.03, runtime_other = 0.33;
-    double time_measured = 0.06, time_other = 0.25, host_bound = 0.2, unmeasured_wire = 0.15;
-};
-constexpr Widths kWidths;
+Bytes share(double part, Bytes of) { return Bytes(std::llround(part * static_cast<double>(of.count()))); }
 
-double root_of_squares(double a, double b, double c) { return std::sqrt(a * a + b * b + c * c); }
-
-Bytes memory_half_width(const Estimate& estimate, const CostProfile& profile) {
-    const double fragmentation = static_cast<double>((estimate.reserved - estimate.peak.allocated).count());
-    const double runtime = static_cast<double>(estimate.runtime.total().count());
-    return Bytes(static_cast<std::int64_t>(
-        root_of_squares(kWidths.allocated * static_cast<double>(estimate.peak.allocated.count()),
-                        kWidths.fragmentation * fragmentation,
-                        (profile.measured ? kWidths.runtime_measured : kWidths.runtime_other) * runtime)));
+Interval<Bytes> around(Bytes middle, double half) {
+    return {std::max(Bytes(0), middle - share(half, middle)), middle + share(half, middle)};
 }
 
-double time_half_width(const Estimate& estimate, const CostProfile& profile) {
-    const double wire_share =
-        estimate.time.step.value() > 0 ? estimate.time.exposed_communication / estimate.time.step : 0;
-    return root_of_squares(profile.measured ? kWidths.time_measured : kWidths.time_other,
-                           estimate.time.host_bound ? kWidths.host_bound : 0,
-                           kWidths.unmeasured_wire * wire_share);
+void include(Interval<Bytes>& interval, const Interval<Bytes>& other) {
+    interval.lo = std::min(interval.lo, other.lo);
+    interval.hi = std::max(interval.hi, other.hi);
+}
+
+std::string words(const Width& width) {
+    return fmt::format("+-{:.2g} %, {}", 100 * width.half, width.origin.source);
+}
+
+const MemoryWidths& memory_widths(const ParallelPlan& plan, const Site& site) {
+    const bool same_gpu = site.profile().gpu == site.gpu().name;
+    return site.profile().widths.memory_of(same_gpu ? name_of(plan.runtime) : "other");
+}
+
+std::vector<Outcome> outcomes_of(const Estimate& estimate, const MemoryWidths& widths) {
+    const auto outcome = [&](Bytes allocated, Bytes reserved, double probability) {
+        const Bytes used = reserved + estimate.runtime.total();
+        return Outcome{allocated, reserved, used, around(used, widths.device_used.half), probability};
+    };
+    const double expected = estimate.others.empty() ? 1 : widths.expected_outcome.half;
+    std::vector<Outcome> outcomes{outcome(estimate.peak.allocated, estimate.reserved, expected)};
+    for (const RacePeak& other : estimate.others)
+        outcomes.push_back(outcome(other.allocated, other.reserved,
+                                   (1 - expected) / static_cast<double>(estimate.others.size())));
+    return outcomes;
+}
+
+// The relative width of a step's kernels and of what was measured with them, and why.
+struct StepWidth {
+    double half;
+    std::string why;
+};
+
+StepWidth kernels_width(const Estimate& estimate, const ParallelPlan& plan, const Site& site) {
+    const Widths& widths = site.profile().widths;
+    const StepWidths* known = widths.step_of(name_of(plan.runtime));
+    if (!site.profile().measured && !known) known = widths.step_of("other");
+    const bool inside = known && known->tokens.holds(static_cast<double>(plan.tokens_per_micro_batch())) &&
+                        known->sequence.holds(static_cast<double>(plan.sequence_length));
+    const bool same_gpu = site.profile().gpu == site.gpu().name;
+    const Width& outside = known ? known->extrapolated : widths.unmeasured_step();
+    const Width& width = inside && same_gpu ? known->gpu_bound : outside;
+    StepWidth result{width.half, words(width)};
+    if (known && estimate.time.host_bound && known->host_bound.half > result.half)
+        result = {known->host_bound.half, "a host-bound step: " + words(known->host_bound)};
+    if (!inside) result.why = "outside of what was measured: " + result.why;
+    return result;
+}
+
+// What the wires may add: of the time that communication is exposed, the part on wires whose speed is
+// computed and not measured, as far as each may be off.
+double wires_width(const Estimate& estimate) {
+    double communication = 0, doubt = 0;
+    for (const CollectiveUse& use : estimate.collectives) {
+        communication += use.seconds.value();
+        if (!use.measured) doubt += use.seconds.value() * (use.spread - 1);
+    }
+    if (communication <= 0 || estimate.time.step.value() <= 0) return 0;
+    return doubt / communication * (estimate.time.exposed_communication / estimate.time.step);
+}
+
+void set_step(Intervals& intervals, const Estimate& estimate, const ParallelPlan& plan, const Site& site) {
+    const StepWidth kernels = kernels_width(estimate, plan, site);
+    const double wires = wires_width(estimate), half = std::hypot(kernels.half, wires);
+    intervals.step = {estimate.time.step * std::max(0.0, 1 - half), estimate.time.step * (1 + half)};
+    intervals.step_origin = kernels.why;
+    if (wires > 0) intervals.step_origin += fmt::format("; wires not measured: +-{:.2g} %", 100 * wires);
 }
 
 }  // namespace
 
-Intervals intervals_of(const Estimate& estimate, const CostProfile& profile) {
-    const Bytes memory = memory_half_width(estimate, profile);
-    Interval<Bytes> ends{estimate.device_used(), estimate.device_used()};
-    for (const RacePeak& other : estimate.others) {  // a run must survive each
-        ends.lo = std::min(ends.lo, other.reserved + estimate.runtime.total());
-        ends.hi = std::max(ends.hi, other.reserved + estimate.runtime.total());
+Intervals memory_intervals_of(const Estimate& estimate, const ParallelPlan& plan, const Site& site) {
+    const MemoryWidths& widths = memory_widths(plan, site);
+    Intervals intervals;
+    intervals.outcomes = outcomes_of(estimate, widths);
+    intervals.memory = intervals.outcomes.front().interval;
+    intervals.allocated = around(estimate.peak.allocated, widths.allocated.half);
+    intervals.reserved = around(estimate.reserved, widths.reserved.half);
+    for (const Outcome& outcome : intervals.outcomes) {
+        include(intervals.memory, outcome.interval);
+        include(intervals.allocated, around(outcome.allocated, widths.allocated.half));
+        include(intervals.reserved, around(outcome.reserved, widths.reserved.half));
     }
-    const double time = time_half_width(estimate, profile);
-    const std::string kind = profile.measured ? "measured profile" : "data-sheet profile";
-    return {
-        {std::max(Bytes(0), ends.lo - memory), ends.hi + memory},
-        {estimate.time.step * std::max(0.0, 1 - time), estimate.time.step * (1 + time)},
-        fmt::format(
-            "provisional, {}: allocated {:.0f} %, fragmentation {:.0f} %, outside the allocator {:.0f} %{}",
-            kind, 100 * kWidths.allocated, 100 * kWidths.fragmentation,
-            100 * (profile.measured ? kWidths.runtime_measured : kWidths.runtime_other),
-            estimate.others.empty() ? "" : "; around every outcome of the race for DDP's first bucket"),
-        fmt::format("provisional, {}: kernels {:.0f} %, exposed communication {:.0f} % of it{}", kind,
-                    100 * (profile.measured ? kWidths.time_measured : kWidths.time_other),
-                    100 * kWidths.unmeasured_wire,
-                    estimate.time.host_bound
-                        ? fmt::format(", host-bound step {:.0f} %", 100 * kWidths.host_bound)
-                        : "")};
+    intervals.memory_origin =
+        words(widths.device_used) +
+        (estimate.others.empty() ? "" : "; around every outcome of the race for DDP's first bucket");
+    return intervals;
+}
+
+Intervals intervals_of(const Estimate& estimate, const ParallelPlan& plan, const Site& site) {
+    Intervals intervals = memory_intervals_of(estimate, plan, site);
+    set_step(intervals, estimate, plan, site);
+    return intervals;
 }
 
 double chance_above(Bytes limit, Bytes expected, const Interval<Bytes>& interval) {
@@ -76,6 +118,13 @@ double chance_above(Bytes limit, Bytes expected, const Interval<Bytes>& interval
     const double margin = static_cast<double>((limit - expected).count());
     if (sigma <= 0) return margin < 0 ? 1 : 0;
     return 0.5 * std::erfc(margin / sigma / std::sqrt(2.0));
+}
+
+double chance_above(Bytes limit, const Intervals& intervals) {
+    double chance = 0;
+    for (const Outcome& outcome : intervals.outcomes)
+        chance += outcome.probability * chance_above(limit, outcome.used, outcome.interval);
+    return chance;
 }
 
 }  // namespace wirewise

@@ -1,8 +1,9 @@
-// How far a prediction may be off: a 90 % interval around memory and time, with its origin, and the chance of
-// running out of memory that follows from it.
+// How far a prediction may be off: 90 % intervals around memory and time from the residuals that the profile
+// knows, wider where the plan lies outside of what was measured; and the chance of running out of memory.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "simulator/planner/estimate.hpp"
 
@@ -15,16 +16,29 @@ struct Interval {
     Quantity lo, hi;
 };
 
+// One of the peaks that a plan may have, where a race in the runtime decides.
+struct Outcome {
+    Bytes allocated, reserved, used;
+    Interval<Bytes> interval;  // of `used`
+    double probability = 1;
+};
+
 struct Intervals {
-    Interval<Bytes> memory;  // of device use, whichever way a race in the runtime goes (Estimate::others)
+    Interval<Bytes> memory;  // of device use: around every outcome, for a run must survive each
+    Interval<Bytes> allocated, reserved;
     Interval<Seconds> step;
+    std::vector<Outcome> outcomes;           // the expected one first
     std::string memory_origin, step_origin;  // why they are this wide
 };
 
-Intervals intervals_of(const Estimate& estimate, const CostProfile& profile);
+Intervals intervals_of(const Estimate& estimate, const ParallelPlan& plan, const Site& site);
+// Memory alone, where the step was not timed.
+Intervals memory_intervals_of(const Estimate& estimate, const ParallelPlan& plan, const Site& site);
 
-// Chance that device use exceeds the limit, for a normal error whose 90 % interval is the given one; where the
-// interval is lopsided, the arm on the limit's side gives the width.
+// Chance that device use exceeds the limit, for a normal error whose 90 % interval is the given one; where
+// the interval is lopsided, the arm on the limit's side gives the width.
 double chance_above(Bytes limit, Bytes expected, const Interval<Bytes>& interval);
+// Over all outcomes.
+double chance_above(Bytes limit, const Intervals& intervals);
 
 }  // namespace wirewise

@@ -111,8 +111,9 @@ void more_gpus(std::vector<Change>& changes, const Question& question, const Pla
 
 std::optional<Remedy> tried(const Question& question, const Change& change, const Site& site) try {
     const Site other = site_of(question, change.gpus.empty() ? site.gpus() : change.gpus);
-    const Estimate result = estimate(question.model, change.plan, change.gpus.empty() ? site : other);
-    const Intervals intervals = intervals_of(result, question.profile);
+    const Site& there = change.gpus.empty() ? site : other;
+    const Estimate result = estimate(question.model, change.plan, there);
+    const Intervals intervals = memory_intervals_of(result, change.plan, there);
     return Remedy{change.option, result.device_used(), result.time.step,
                   fit_of(result, site.memory_limit(), intervals.memory), result.host.peak};
 } catch (const InputError&) {  // this runtime has no such option: no remedy

@@ -31,8 +31,9 @@ class Search {
     }
 
     bool fits(std::int64_t units) const {
-        const Estimate estimate = estimate_memory(question_.model, plan_at(units), site_);
-        return intervals_of(estimate, question_.profile).memory.hi <= site_.memory_limit();
+        const ParallelPlan plan = plan_at(units);
+        const Estimate estimate = estimate_memory(question_.model, plan, site_);
+        return memory_intervals_of(estimate, plan, site_).memory.hi <= site_.memory_limit();
     }
 
     PlanCandidate judged(std::int64_t units) const { return judge(question_, plan_at(units), site_); }

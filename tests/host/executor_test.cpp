@@ -171,13 +171,14 @@ TEST(HostProfile, PredictsAStep) {
     double ratio = 0, share = 1;
     for (int attempt = 0; attempt < 8 && !(ratio > 0.8 && ratio < 1.25); ++attempt) {
         const HostSamples samples = bench_host(reference.model, plan, reference.numbers);
-        const CostProfile profile = host_profile(samples);
         const auto executor = loaded(reference, plan);
         const StepProgram program = as_run_on_host(executor->program());
+        const CostProfile profile = host_profile(samples, program);
         const Timeline predicted = simulate(
             program, profile,
             [&](Axis axis, CollectiveKind kind, Bytes bytes) {
-                return host_collective_price(samples, axis, kind, bytes);
+                return host_collective_price(profile, program.axis_sizes[static_cast<std::size_t>(axis)],
+                                             kind, bytes);
             },
             profile.runtime("native"));
         std::vector<double> measured(25);

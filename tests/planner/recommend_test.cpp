@@ -71,19 +71,5 @@ TEST(ChanceAbove, FollowsTheArmOnTheLimitsSide) {
     EXPECT_NEAR(chance_above(Bytes(950'000), Bytes(1'000'000), lopsided), 0.95, 1e-3);
 }
 
-// A run must survive every outcome of the race for DDP's first bucket (see StaleBucket).
-TEST(Intervals, HoldEveryOutcomeOfARace) {
-    Estimate estimate;
-    estimate.peak.allocated = estimate.reserved = Bytes(60'000'000'000);
-    estimate.time.step = Seconds(1);
-    const Intervals alone = intervals_of(estimate, CostProfile{});
-    estimate.others = {{Bytes(55'000'000'000), Bytes(55'000'000'000)},
-                       {Bytes(75'000'000'000), Bytes(75'000'000'000)}};
-    const Intervals raced = intervals_of(estimate, CostProfile{});
-    EXPECT_EQ(raced.memory.lo, alone.memory.lo - Bytes(5'000'000'000));
-    EXPECT_EQ(raced.memory.hi, alone.memory.hi + Bytes(15'000'000'000));
-    EXPECT_EQ(fit_of(Bytes(70'000'000'000), estimate.device_used(), raced.memory), Fit::tight);
-}
-
 }  // namespace
 }  // namespace wirewise

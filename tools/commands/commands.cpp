@@ -7,6 +7,7 @@ void add_commands(CommandLine& line) {
     add_what_if_command(line);
     add_solve_command(line);
     add_check_command(line);
+    add_calibrate_command(line);
     add_run_command(line);
     add_bench_command(line);
     add_validate_command(line);

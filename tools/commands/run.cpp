@@ -44,6 +44,7 @@ void require_room_for_files(const RunOptions& options) {
     require_writable(options.save, "--save");
     require_writable(options.save_gradients, "--save-gradients");
     require_writable(options.trace, "--trace");
+    require_writable(options.calibrate, "--calibrate");
 }
 
 Report run_rank(RunOptions options, const RankPlace& place) {

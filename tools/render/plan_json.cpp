@@ -48,6 +48,8 @@ Json phases_json(const Estimate& estimate) {
     return phases;
 }
 
+Json ends_json(const Interval<Bytes>& interval) { return {interval.lo.count(), interval.hi.count()}; }
+
 Json memory_json(const PlanCandidate& candidate) {
     const Estimate& estimate = candidate.estimate;
     Json memory{
@@ -57,7 +59,9 @@ Json memory_json(const PlanCandidate& candidate) {
         {"interval_level", kIntervalLevel},
         {"interval_origin", candidate.intervals.memory_origin},
         {"peak_allocated_bytes", estimate.peak.allocated.count()},
+        {"interval_allocated_bytes", ends_json(candidate.intervals.allocated)},
         {"peak_reserved_bytes", estimate.reserved.count()},
+        {"interval_reserved_bytes", ends_json(candidate.intervals.reserved)},
         {"device_used_bytes", estimate.device_used().count()},
         {"peak_at", std::string(name_of(estimate.peak.phase)) + ": " + estimate.peak.at},
         {"states", states_json(candidate.states)},
@@ -67,11 +71,14 @@ Json memory_json(const PlanCandidate& candidate) {
           {"communicators_bytes", estimate.runtime.communicators.count()},
           {"transport", estimate.runtime.transport}}},
         {"phases", phases_json(estimate)}};
-    for (const RacePeak& other : estimate.others)
-        memory["alternatives"].push_back(
-            {{"peak_allocated_bytes", other.allocated.count()},
-             {"peak_reserved_bytes", other.reserved.count()},
-             {"peak_bytes", (other.reserved + estimate.runtime.total()).count()}});
+    const std::vector<Outcome>& outcomes = candidate.intervals.outcomes;
+    if (!outcomes.empty()) memory["probability"] = outcomes.front().probability;
+    for (std::size_t i = 1; i < outcomes.size(); ++i)
+        memory["alternatives"].push_back({{"peak_allocated_bytes", outcomes[i].allocated.count()},
+                                          {"peak_reserved_bytes", outcomes[i].reserved.count()},
+                                          {"peak_bytes", outcomes[i].used.count()},
+                                          {"interval_bytes", ends_json(outcomes[i].interval)},
+                                          {"probability", outcomes[i].probability}});
     if (candidate.overflow)
         memory["overflow"] = {{"buffer", candidate.overflow->buffer},
                               {"at", candidate.overflow->at},

@@ -15,26 +15,44 @@ namespace wirewise {
 
 namespace {
 
+CostProfile profile_of_host(const std::string& file) {
+    CostProfile profile = load_profile(file);
+    if (profile.gpu != "host")
+        throw InputError("--profile",
+                         fmt::format("{} describes {}, not this machine's CPU", file, profile.gpu),
+                         "make one with run --backend host --calibrate");
+    return profile;
+}
+
+std::string origin_of(const CostProfile& profile, const std::string& file) {
+    const Origin& origin = profile.origins.at("gemm");
+    return fmt::format("{}{}, {} kernels, mean residual {:.0f} %", file.empty() ? "" : file + ": ",
+                       origin.source, origin.samples, 100 * origin.residual);
+}
+
 class HostBackend final : public Backend {
   public:
     std::string_view name() const override { return "host"; }
 
-    Prediction predict(const RunInputs& inputs) override {
-        const HostSamples samples = bench_host(inputs.model, inputs.plan, inputs.numbers);
-        const CostProfile profile = host_profile(samples);
-        const CollectiveCost wires = [&](Axis axis, CollectiveKind kind, Bytes bytes) {
-            return host_collective_price(samples, axis, kind, bytes);
-        };
+    Prediction predict(const RunInputs& inputs, const std::string& profile_file) override {
         const StepProgram load = lower(inputs.model, inputs.plan, Phase::load);
         const StepProgram step = lower(inputs.model, inputs.plan, Phase::steady_step);
         const StepProgram* const programs[] = {&load, &step};
         const Bytes planned = plan_memory(programs).bytes;
         Prediction prediction{.program = as_run_on_host(step)};
-        prediction.timeline = simulate(prediction.program, profile, wires, profile.runtime("native"));
+        prediction.profile = profile_file.empty()
+                                 ? host_profile(bench_host(inputs.model, inputs.plan, inputs.numbers), step)
+                                 : profile_of_host(profile_file);
+        prediction.wires = [sizes = step.axis_sizes](const CostProfile& profile) -> CollectiveCost {
+            return [&profile, sizes](Axis axis, CollectiveKind kind, Bytes bytes) {
+                return host_collective_price(profile, sizes[static_cast<std::size_t>(axis)], kind, bytes);
+            };
+        };
+        prediction.timeline =
+            simulate(prediction.program, prediction.profile, prediction.wires(prediction.profile),
+                     prediction.profile.runtime("native"));
         prediction.memory = {planned, planned, planned + host_scratch(step)};
-        const Origin& origin = profile.origins.at("gemm");
-        prediction.origin = fmt::format("{}, {} kernels, mean residual {:.0f} %", origin.source,
-                                        origin.samples, 100 * origin.residual);
+        prediction.origin = origin_of(prediction.profile, profile_file);
         return prediction;
     }
 

@@ -1,12 +1,14 @@
 // Where a run's steps are computed, and what is predicted for it there.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "executor/ranks/agreement.hpp"
 #include "executor/ranks/tcp_rendezvous.hpp"
 #include "executor/training/executor.hpp"
+#include "simulator/simulate.hpp"
 #include "tools/run/run_inputs.hpp"
 
 namespace wirewise {
@@ -17,13 +19,16 @@ struct Prediction {
     ExecutorMemory memory;
     std::string origin;     // of the cost profile, for people
     FlopsPerSecond peak{};  // dense, of the compute dtype, one GPU; 0: not known
+    CostProfile profile;
+    std::function<CollectiveCost(const CostProfile&)> wires;  // of this plan's groups
 };
 
 class Backend {
   public:
     virtual ~Backend() = default;
     virtual std::string_view name() const = 0;
-    virtual Prediction predict(const RunInputs& inputs) = 0;
+    // From the profile in that file; where it is empty, from what the backend finds out about this machine.
+    virtual Prediction predict(const RunInputs& inputs, const std::string& profile_file) = 0;
     // `ranks`: of the others, which are processes; null: all ranks are here. Both outlive the executor.
     virtual std::unique_ptr<Executor> make(const RunInputs& inputs, TcpRendezvous* ranks) = 0;
 

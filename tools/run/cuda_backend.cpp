@@ -44,6 +44,27 @@ CollectiveCost staged_wires(const CopyCosts& copy) {
     };
 }
 
+// Where a run is, with all that its site refers to.
+struct RunSite {
+    RunSite(const RunInputs& inputs, const std::string& profile_file, int gpus)
+        : machine(machine_of_run(inputs, warnings)),
+          environment(environment_of(inputs.machine, warnings)),
+          profile(profile_of(profile_file, machine, warnings)),
+          samples(samples_of(profile_file)),
+          site(machine, environment, profile, &samples, choose_gpus(machine, environment, gpus).gpus) {
+        require_one_gpu_kind(machine, site.gpus());
+    }
+    RunSite(const RunSite&) = delete;
+    RunSite& operator=(const RunSite&) = delete;
+
+    std::vector<std::string> warnings;
+    const Machine machine;
+    const NcclEnvironment environment;
+    const CostProfile profile;
+    const CollectiveSamples samples;
+    const Site site;
+};
+
 class CudaBackend final : public Backend {
   public:
     explicit CudaBackend(DeviceModule& module) : module_(module) {}
@@ -58,30 +79,32 @@ class CudaBackend final : public Backend {
         return facts;
     }
 
-    Prediction predict(const RunInputs& inputs) override {
-        std::vector<std::string> warnings;
-        const Machine machine = machine_of_run(inputs, warnings);
-        const NcclEnvironment environment = environment_of(inputs.machine, warnings);
-        const CostProfile profile = profile_of(inputs.profile, machine, warnings);
-        const CollectiveSamples samples = samples_of(inputs.profile);
+    Prediction predict(const RunInputs& inputs, const std::string& profile_file) override {
         const int ranks = inputs.plan.mesh.world();
         const bool through_host = staged() && ranks > 1;
-        const std::vector<int> gpus = choose_gpus(machine, environment, through_host ? 1 : ranks).gpus;
-        require_one_gpu_kind(machine, gpus);
-        const Site site(machine, environment, profile, &samples, gpus);
+        const auto here = std::make_shared<const RunSite>(inputs, profile_file, through_host ? 1 : ranks);
+        const Site& site = here->site;
+        const CostProfile& profile = here->profile;
 
         Prediction prediction{.program = lower(inputs.model, inputs.plan, Phase::steady_step)};
         const RuntimeCosts& costs = profile.runtime(name_of(inputs.plan.runtime));
         if (through_host) {
+            prediction.wires = [](const CostProfile& of) { return staged_wires(of.copy); };
             prediction.timeline = simulate(prediction.program, profile, staged_wires(profile.copy), costs);
             prediction.memory = memory_of(inputs, costs.context_bytes);
         } else {
+            prediction.wires = [here, mesh = inputs.plan.mesh](const CostProfile&) -> CollectiveCost {
+                return [here, wires = here->site.wires(mesh)](Axis axis, CollectiveKind kind, Bytes bytes) {
+                    return wires(axis, kind, bytes);
+                };
+            };
             prediction.timeline = simulate_on(site, inputs.plan, prediction.program);
             prediction.memory =
                 memory_of(inputs, estimate_memory(inputs.model, inputs.plan, site).runtime.total());
         }
         const auto peak = site.gpu().dense_peak.find(inputs.plan.precision.compute);
         if (peak != site.gpu().dense_peak.end()) prediction.peak = peak->second;
+        prediction.profile = profile;
         const Origin& origin = profile.origins.at("gemm");
         prediction.origin =
             fmt::format("profile {}, {} samples of {}", profile.name, origin.samples, origin.date);

@@ -42,6 +42,10 @@ void add_outputs(CLI::App& command, RunOptions& to) {
     command
         .add_option("--save-gradients", to.save_gradients, "write the first step's gradients (safetensors)")
         ->group(group);
+    command
+        .add_option("--calibrate", to.calibrate,
+                    "fit this profile to what the run measured, op by op; written where it is not there yet")
+        ->group(group);
     command.add_option("--trace", to.trace, "measured and predicted timeline as one Perfetto trace")
         ->group(group);
 }

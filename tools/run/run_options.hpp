@@ -23,7 +23,7 @@ struct RunOptions {
     double learning_rate = 1e-3, epsilon = 1e-8, weight_decay = 0.1;
     std::string betas = "0.9,0.95";
     std::uint64_t seed = 1;
-    std::string save, save_gradients, trace;
+    std::string save, save_gradients, trace, calibrate;
     void add_to(CLI::App& command);
 };
 

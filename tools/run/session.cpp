@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <filesystem>
 
 #include "model/strategy/native/layout.hpp"
 #include "tools/inputs/files.hpp"
 #include "tools/run/facts.hpp"
+#include "tools/run/run_calibration.hpp"
 #include "tools/run/run_report.hpp"
 #include "tools/run/training_loop.hpp"
 
@@ -69,9 +71,16 @@ void check_agreement(const RunInputs& inputs, const Backend& backend, const Weig
     agree(ranks, facts_of(inputs, backend, weights, unit_tensors(inputs.model, layout)));
 }
 
-Prediction predicted(const RunInputs& inputs, Backend& backend, TcpRendezvous* ranks) {
+// --calibrate improves the profile that it predicts from.
+std::string profile_file(const RunOptions& options) {
+    if (!options.training.profile.empty()) return options.training.profile;
+    return std::filesystem::exists(options.calibrate) ? options.calibrate : "";
+}
+
+Prediction predicted(const RunOptions& options, const RunInputs& inputs, Backend& backend,
+                     TcpRendezvous* ranks) {
     const PlaceTeller place(ranks, "predicting the step");
-    return backend.predict(inputs);
+    return backend.predict(inputs, profile_file(options));
 }
 
 }  // namespace
@@ -82,17 +91,21 @@ Report train_and_report(const RunOptions& options, const RunInputs& inputs, Back
     const auto weights = weights_of(options, inputs);
     if (ranks) check_agreement(inputs, backend, *weights, *ranks);
     backend.require_room(inputs, ranks);
-    const Prediction prediction = leads ? predicted(inputs, backend, ranks) : Prediction();
+    const Prediction prediction = leads ? predicted(options, inputs, backend, ranks) : Prediction();
     interrupt.check();
     const auto executor = backend.make(inputs, ranks);
     const PlaceTeller place(ranks, *executor);
     executor->load(*weights);
     const std::vector<StepResult> steps = train(*executor, inputs, options, interrupt);
-    if (!options.trace.empty()) {
-        const std::vector<Timeline> all = timelines(*executor, inputs.plan.mesh.world(), ranks);
-        if (leads) write_file(options.trace, run_trace(executor->program(), all, prediction), "--trace");
-    }
-    return leads ? run_report(inputs, backend, *executor, steps, prediction) : Report{};
+    std::vector<Timeline> measured;
+    if (!options.trace.empty() || !options.calibrate.empty())
+        measured = timelines(*executor, inputs.plan.mesh.world(), ranks);
+    if (!leads) return {};
+    if (!options.trace.empty())
+        write_file(options.trace, run_trace(executor->program(), measured, prediction), "--trace");
+    Report report = run_report(inputs, backend, *executor, steps, prediction);
+    if (!options.calibrate.empty()) add_calibration(options.calibrate, measured, inputs, prediction, report);
+    return report;
 }
 
 }  // namespace wirewise

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "model/collectives/pricer.hpp"
 #include "model/cost/kernel_time.hpp"
@@ -94,6 +95,10 @@ std::vector<Comparison> compare_step(const MeasuredCase& one, const TrainingStep
         comparison.profile = name_of(predicted.question.profile);
         comparison.host_bound = candidate.estimate.time.host_bound;
         if (is_memory(reading.quantity)) comparison.predicted = outcome.value(reading.quantity);
+        if (reading.quantity == MeasuredQuantity::peak_allocated_bytes)
+            comparison.interval = ends_of(candidate.intervals.allocated);
+        if (reading.quantity == MeasuredQuantity::peak_reserved_bytes)
+            comparison.interval = ends_of(candidate.intervals.reserved);
         if (reading.quantity == MeasuredQuantity::device_used_bytes)
             comparison.interval = ends_of(candidate.intervals.memory);
         if (reading.quantity == MeasuredQuantity::step_seconds) {
@@ -151,17 +156,30 @@ std::vector<Comparison> compare_collective(const MeasuredCase& one, const Publis
     return result;
 }
 
-std::vector<Comparison> compare_kernel(const MeasuredCase& one, const KernelCase& sample,
-                                       const std::string& profile) {
+Comparison compare_seconds(const MeasuredCase& one, const std::string& machine_name,
+                           const std::string& profile,
+                           const std::function<Seconds(const CostProfile&)>& seconds) {
     std::vector<std::string> notes;
-    const Machine machine = load_machine(sample.machine, {}, notes);
-    const CostProfile costs = profile_of(profile, machine, notes);
+    const Machine machine = load_machine(machine_name, {}, notes);
     Comparison comparison = begin(one, one.readings.front());
+    const CostProfile costs = profile_of(profile, machine, notes);
     comparison.profile = name_of(costs);
-    // Samples are taken in a loop of nothing else: products draw all the power there is.
-    const double clock = std::holds_alternative<Gemm>(sample.kernel) ? power_factor(1, costs.power) : 1;
-    comparison.predicted = kernel_time(sample.kernel, costs).value() * clock;
-    return {comparison};
+    comparison.predicted = seconds(costs).value();
+    return comparison;
+}
+
+// Samples are taken in a loop of nothing else: products draw all the power there is.
+Comparison compare_kernel(const MeasuredCase& one, const KernelCase& sample, const std::string& profile) {
+    return compare_seconds(one, sample.machine, profile, [&](const CostProfile& costs) {
+        const double clock = std::holds_alternative<Gemm>(sample.kernel) ? power_factor(1, costs.power) : 1;
+        return kernel_time(sample.kernel, costs) * clock;
+    });
+}
+
+Comparison compare_transfer(const MeasuredCase& one, const TransferCase& sample, const std::string& profile) {
+    return compare_seconds(one, sample.machine, profile, [&](const CostProfile& costs) {
+        return copy_time({sample.from, sample.to, sample.bytes}, costs.copy);
+    });
 }
 
 }  // namespace
@@ -177,7 +195,9 @@ ComparedCase compare(const MeasuredCase& one, const std::string& profile) {
             return {compare_step(one, *step, profile), {}};
         if (const auto* run = std::get_if<PublishedCollective>(&one.subject))
             return {compare_collective(one, *run, profile), {}};
-        return {compare_kernel(one, std::get<KernelCase>(one.subject), profile), {}};
+        if (const auto* transfer = std::get_if<TransferCase>(&one.subject))
+            return {{compare_transfer(one, *transfer, profile)}, {}};
+        return {{compare_kernel(one, std::get<KernelCase>(one.subject), profile)}, {}};
     } catch (const InputError& error) {
         if (error.place().starts_with("--"))
             return {{}, fmt::format("{}: {}", error.place(), error.problem())};

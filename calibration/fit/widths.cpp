@@ -1,0 +1,127 @@
+#include "calibration/fit/widths.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+
+namespace wirewise {
+
+namespace {
+
+constexpr double kLevel = 0.9;
+constexpr double kLeastMemoryWidth =
+    0.0005;  // a walk that was exact on all rows is still not sure to the byte
+
+Json number(double value) { return Json::parse(fmt::format("{:.4g}", value)); }
+
+std::vector<double> left_out_of(const std::string& kind, const CalibrationSamples& samples,
+                                const ProfileFit& fit) {
+    std::vector<double> errors;
+    for (std::size_t i = 0; i < samples.times.size(); ++i)
+        if (samples.times[i].kind == kind)
+            errors.insert(errors.end(), fit.errors[i].left_out.begin(), fit.errors[i].left_out.end());
+    return errors;
+}
+
+double largest(const std::vector<double>& errors) {
+    double most = 0;
+    for (const double error : errors) most = std::max(most, std::abs(error));
+    return most;
+}
+
+// Writes widths of one runtime, with the words that say where they come from.
+class Writer {
+  public:
+    Writer(Json& intervals, const std::string& runtime, const CalibrationSamples& samples)
+        : step_(intervals["step"][runtime]), memory_(intervals["memory"][runtime]), samples_(samples) {}
+
+    void write(const std::string& runtime, const ProfileFit& fit) {
+        write_step(left_out_of(runtime + " step, GPU-bound", samples_, fit),
+                   left_out_of(runtime + " step, host-bound", samples_, fit));
+        const RuntimeSamples& of = samples_.runtimes.at(runtime);
+        write_range("tokens", of.tokens);
+        write_range("sequence_length", of.sequences);
+        write_memory("allocated", of.allocated);
+        write_memory("reserved", of.reserved);
+        write_memory("device_used", of.device_used);
+        if (of.races > 0)
+            memory_["expected_outcome"] = {
+                {"share", number(static_cast<double>(of.as_expected) / of.races)},
+                {"source",
+                 "runs of DDP and ZeRO-1 whose peak was the expected one (" + samples_.source + ")"},
+                {"date", samples_.date},
+                {"samples", of.races}};
+    }
+
+  private:
+    Json width(double half, const std::string& what, std::size_t n) const {
+        return {{"half_width", number(half)},
+                {"source", what + " (" + samples_.source + ")"},
+                {"date", samples_.date},
+                {"samples", n}};
+    }
+
+    void write_step(const std::vector<double>& gpu, const std::vector<double>& host) {
+        constexpr std::string_view kOf = " of the errors of steps whose group the fit had not seen";
+        if (!gpu.empty()) {
+            step_["gpu_bound"] = width(width_covering(gpu), fmt::format("90 % quantile{}", kOf), gpu.size());
+            step_["extrapolated"] = width(largest(gpu), fmt::format("the largest{}", kOf), gpu.size());
+        }
+        if (!host.empty())
+            step_["host_bound"] =
+                width(width_covering(host), fmt::format("90 % quantile{}", kOf), host.size());
+        // A runtime measured only on one side of the border has that side's width for both.
+        for (const char* kind : {"gpu_bound", "host_bound", "extrapolated"})
+            if (!step_.contains(kind) && !step_.empty()) step_[kind] = step_.begin().value();
+    }
+
+    void write_range(const char* key, const std::vector<double>& values) {
+        if (values.empty()) return;
+        const auto [least, most] = std::minmax_element(values.begin(), values.end());
+        step_[key] = {number(*least), number(*most)};
+    }
+
+    void write_memory(const char* quantity, const std::vector<double>& errors) {
+        if (errors.empty()) return;
+        memory_[quantity] = width(std::max(kLeastMemoryWidth, width_covering(errors)),
+                                  "90 % quantile of the walk's errors", errors.size());
+    }
+
+    Json& step_;
+    Json& memory_;
+    const CalibrationSamples& samples_;
+};
+
+// A node that lacks a width says nothing.
+void drop_incomplete(Json& nodes, std::initializer_list<const char*> needed) {
+    for (auto node = nodes.begin(); node != nodes.end();)
+        if (std::all_of(needed.begin(), needed.end(), [&](const char* key) { return node->contains(key); }))
+            ++node;
+        else
+            node = nodes.erase(node);
+}
+
+}  // namespace
+
+double width_covering(std::vector<double> errors) {
+    if (errors.empty()) return 0;
+    for (double& error : errors) error = std::abs(error);
+    std::sort(errors.begin(), errors.end());
+    const auto rank = static_cast<std::size_t>(std::ceil(kLevel * static_cast<double>(errors.size() + 1)));
+    return errors[std::min(rank, errors.size()) - 1];
+}
+
+void set_intervals(Json& profile, const CalibrationSamples& samples, const ProfileFit& fit) {
+    Json& intervals = profile["intervals"];
+    const bool timed = std::any_of(samples.runtimes.begin(), samples.runtimes.end(),
+                                   [](const auto& runtime) { return !runtime.second.tokens.empty(); });
+    if (timed) intervals["step"].erase("other");  // what was measured speaks for what was not
+    for (const auto& [runtime, of] : samples.runtimes)
+        Writer(intervals, runtime, samples).write(runtime, fit);
+    drop_incomplete(intervals["step"], {"gpu_bound", "host_bound", "extrapolated"});
+    drop_incomplete(intervals["memory"], {"allocated", "reserved", "device_used"});
+}
+
+}  // namespace wirewise

@@ -1,0 +1,126 @@
+// `calibrate` and `run --calibrate` as users meet them: the shipped profile comes out of the committed
+// samples, and what a run measured makes the next prediction better.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/cli/run_binary.hpp"
+
+namespace wirewise {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+const std::string kRoot = WIREWISE_SOURCE_FOLDER;
+
+struct Folder {
+    fs::path path;
+    Folder() {
+        std::string name = (fs::temp_directory_path() / "wirewise-calibrate-XXXXXX").string();
+        path = mkdtemp(name.data());
+    }
+    ~Folder() { fs::remove_all(path); }
+    std::string operator/(const char* name) const { return (path / name).string(); }
+};
+
+Json file_json(const std::string& path) {
+    std::ifstream file(path);
+    return Json::parse(file, nullptr, false);
+}
+
+double number(const Json& value) {
+    return value.is_number() ? value.get<double>() : std::stod(value.get<std::string>());
+}
+
+TEST(Calibrate, ReproducesTheShippedProfile) {
+    const Folder folder;
+    const std::string samples = kRoot + "/calibration/samples/", cases = kRoot + "/tests/validate/cases/";
+    const Said run = run_binary({"calibrate", samples + "kernels_h200-x2.jsonl",
+                                 samples + "probes_h200-x2.jsonl", samples + "pytorch_steps_h200-x2.jsonl",
+                                 cases + "training_steps_h200-x2.jsonl", "--models", cases + "models",
+                                 "--out", folder / "h200-sxm.json", "--format", "json", "--quiet"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const Json answer = run.json();
+    EXPECT_EQ(answer.at("schema"), "wirewise.calibrate/1");
+    EXPECT_FALSE(answer.at("terms").empty());
+    EXPECT_FALSE(answer.at("outliers").empty());
+    const Json made = file_json(folder / "h200-sxm.json"),
+               shipped = file_json(kRoot + "/calibration/profiles/h200-sxm.json");
+    for (const auto& [pointer, facts] : shipped.at("terms").items()) {
+        const double expected = number(shipped.at(Json::json_pointer(pointer))),
+                     found = number(made.at(Json::json_pointer(pointer)));
+        EXPECT_NEAR(found / expected, 1, 0.005) << pointer;
+    }
+    for (const char* width : {"gpu_bound", "host_bound"}) {
+        const auto of = [&](const Json& profile) {
+            return profile.at("intervals").at("step").at("pytorch").at(width).at("half_width").get<double>();
+        };
+        EXPECT_NEAR(of(made), of(shipped), 0.002) << width;
+    }
+}
+
+TEST(Calibrate, SaysWhatIsWrongWithItsInput) {
+    const Folder folder;
+    std::ofstream(folder / "bad.jsonl")
+        << R"({"kind": "gemm", "m": 1, "n": 2, "us": 3, "machine": "h200-x2"})";
+    const Said missing = run_binary({"calibrate", folder / "bad.jsonl", "--out", folder / "p.json"});
+    EXPECT_EQ(missing.exit_code, 2);
+    EXPECT_NE(missing.err.find("bad.jsonl:1"), std::string::npos) << missing.err;
+    EXPECT_EQ(run_binary({"calibrate", "/nonexistent", "--out", folder / "p.json"}).exit_code, 2);
+    EXPECT_FALSE(fs::exists(folder / "p.json"));
+}
+
+// The host's profile, with every time of it stretched: one of another, slower machine.
+void write_slower(const std::string& from, const std::string& to, double factor) {
+    Json profile = file_json(from);
+    const auto stretch = [&](Json& value, double by) {
+        const std::string text = value.get<std::string>();
+        const std::size_t unit = text.find(' ');
+        value = fmt::format("{:.6g}{}", std::stod(text) * by, text.substr(unit));
+    };
+    for (auto& rate : profile["gemm"]["rate"]) stretch(rate, 1 / factor);
+    for (const char* way : {"forward", "backward"})
+        for (auto& point : profile["attention"][way]) stretch(point["rate"], 1 / factor);
+    for (const char* rate : {"reduction_rate", "gather_rate"}) stretch(profile["memory"][rate], 1 / factor);
+    stretch(profile["optimizer"]["rate"], 1 / factor);
+    profile.erase("terms");
+    std::ofstream(to) << profile.dump(2);
+}
+
+double off(const Json& run) {
+    return std::abs(std::log(run.at("predicted").at("step_seconds").get<double>() /
+                             run.at("measured").at("step_seconds").get<double>()));
+}
+
+TEST(RunCalibrate, BringsTheNextPredictionNearerOnAnotherShape) {
+    const Folder folder;
+    const std::string model = "\"" + kRoot + "/tests/host/fixtures/llama_tiny\"";
+    const auto run = [&](const std::string& rest) {
+        const Said said = wirewise_run(fmt::format(
+            "run --backend host --model {} --gpus 2 --steps 8 --parameter-dtype fp32 --compute-dtype "
+            "fp32 --format json --quiet {}",
+            model, rest));
+        EXPECT_EQ(said.exit_code, 0) << said.err;
+        return said.json();
+    };
+    const std::string profile = folder / "host.json", other = folder / "other.json";
+    run("--strategy fsdp --sequence-length 32 --calibrate " + profile);  // made from the bench and the run
+    ASSERT_TRUE(fs::exists(profile));
+    write_slower(profile, other, 4);
+    const std::string shape = "--strategy ddp --sequence-length 64 --micro-batch 2 --profile " + other;
+    const double before = off(run(shape));
+    const Json calibrated = run("--strategy fsdp --sequence-length 32 --calibrate " + other);
+    EXPECT_TRUE(calibrated.at("calibration").at("replaced").get<bool>());
+    EXPECT_FALSE(calibrated.at("calibration").at("terms").empty());
+    EXPECT_GT(calibrated.at("calibration").at("next_step_seconds"), 0);
+    const double after = off(run(shape));
+    EXPECT_LT(after, 0.5 * before) << "before " << before << ", after " << after;
+}
+
+}  // namespace
+}  // namespace wirewise
