@@ -18,6 +18,7 @@ void Modules::clear_autocast_cache() {
 // cast.
 void Modules::begin_forward() {
     clear_autocast_cache();
+    make_mask();
     if (context_.model().position != PositionKind::rotary) return;
     const std::int64_t s = context_.plan().sequence_length;
     std::int64_t width = 0;
@@ -38,6 +39,7 @@ void Modules::begin_forward() {
     const auto table = [&](std::string_view name) { return map("scale rotary table", map(name, angles)); };
     cosine_ = table("cosine");
     sine_ = table("sine");
+    if (form().rotary == RotaryForm::fp32_tables) return;
     const DType type = context_.weight_type();
     cosine_ = cast(tape_, cosine_, type);
     sine_ = cast(tape_, sine_, type);
@@ -46,7 +48,42 @@ void Modules::begin_forward() {
 void Modules::end_forward() {
     cosine_ = {};
     sine_ = {};
+    mask_ = {};
     autocast_cache_.clear();
+}
+
+// A window that is not longer than the sequence is a mask; so is a causal one where is_causal is not used.
+bool Modules::masked(std::int32_t index) const {
+    const AttentionShape& shape = context_.model().layer(index).attention;
+    const std::int64_t sequence = context_.plan().sequence_length;
+    return form().always_masked || form().attention != AttentionForm::fused ||
+           (shape.window > 0 && sequence >= shape.window);
+}
+
+// Built once per forward from comparisons of positions: three boolean squares at a time, of which one stays.
+void Modules::make_mask() {
+    bool any = false;
+    for (std::int32_t layer = 0; layer < context_.model().layer_count(); ++layer) any |= masked(layer);
+    if (!any) return;
+    const std::int64_t s = context_.plan().sequence_length;
+    const auto square = [&](std::string_view name, const Tensor& from) {
+        Tensor result = tape_.storages.empty(name, s, s, DType::int8);
+        if (from.defined())
+            tape_.compute(name, vector_kernel(s, s, 2 * result.bytes(), DType::int8),
+                          {{from, Access::read}, {result, Access::write}});
+        else
+            tape_.compute(name, vector_kernel(s, s, result.bytes(), DType::int8), {{result, Access::write}});
+        return result;
+    };
+    const Tensor window = square("positions in the window", {});
+    const Tensor causal = square("positions before", {});
+    mask_ = square("mask", causal);
+    if (form().attention == AttentionForm::fused) return;
+    const DType type = context_.plan().precision.compute;
+    Tensor added = tape_.storages.empty("additive mask", context_.plan().micro_batch * s, s, type);
+    tape_.compute("additive mask", broadcast_kernel(added.rows, s, added.bytes(), type),
+                  {{mask_, Access::read}, {added, Access::write}});
+    mask_ = std::move(added);
 }
 
 Tensor Modules::weight(WeightId id) const {
@@ -84,29 +121,60 @@ Tensor Modules::project(Unit unit, ParameterUse use, const Tensor& x) {
 
 Tensor Modules::rms_norm(const Tensor& x, const Tensor& scale) {
     Tensor y = cast(tape_, x, DType::fp32);
-    const Tensor variance = mean_of_rows(tape_, square(tape_, y));
+    const Tensor variance = mean_of_rows(tape_, power(tape_, y));
     y = multiply(tape_, y, reciprocal_square_root(tape_, add_scalar(tape_, variance)));
-    return multiply(tape_, scale, cast(tape_, y, x.type));
+    switch (form().norm) {
+        case NormForm::scaled_in_fp32:
+            return cast(tape_, multiply(tape_, scale, y), x.type);
+        case NormForm::shifted_scale: {
+            const Tensor shifted = add_scalar(tape_, cast(tape_, scale, DType::fp32));
+            return cast(tape_, multiply(tape_, y, shifted), x.type);
+        }
+        default:
+            return multiply(tape_, scale, cast(tape_, y, x.type));
+    }
+}
+
+// The mean is taken off twice: once for the variance.
+Tensor Modules::chained_layer_norm(const Tensor& x, const Tensor& scale) {
+    Tensor y = cast(tape_, x, DType::fp32);
+    const Tensor mean = mean_of_rows(tape_, y);
+    const Tensor variance = mean_of_rows(tape_, power(tape_, add(tape_, y, mean)));
+    y = multiply(tape_, add(tape_, y, mean), reciprocal_square_root(tape_, add_scalar(tape_, variance)));
+    return cast(tape_, multiply(tape_, cast(tape_, scale, DType::fp32), y), x.type);
+}
+
+Tensor Modules::layer_norm(const Tensor& x, const Tensor* scale, const Tensor* shift) {
+    if (form().norm == NormForm::chained_fp32 && scale) return chained_layer_norm(x, *scale);
+    if (form().norm != NormForm::fused_fp32) return eager::layer_norm(tape_, x, scale, shift);
+    return cast(tape_, eager::layer_norm(tape_, cast(tape_, x, DType::fp32), scale, shift), x.type);
 }
 
 Tensor Modules::norm(Unit unit, const Tensor& x, int nth) {
     const auto scale = find(unit, ParameterUse::norm, nth);
     if (context_.model().norm == NormKind::rms && scale) return rms_norm(x, *scale);
     const auto bias = find(unit, ParameterUse::norm_bias, nth);
-    return layer_norm(tape_, x, scale ? &*scale : nullptr, bias ? &*bias : nullptr);
+    return layer_norm(x, scale ? &*scale : nullptr, bias ? &*bias : nullptr);
 }
+
+Tensor Modules::residual_dropout(const Tensor& x) {
+    return context_.model().dropout.residual && tape_.gradients ? dropout(tape_, x) : x;
+}
+
+Tensor Modules::residual_scale(const Tensor& x) { return form().scaled_residual ? scale(tape_, x) : x; }
 
 Tensor Modules::embed(const Tensor& ids) {
     Tensor x = embedding(tape_, *find({}, ParameterUse::embedding), ids);
     if (context_.weights.find({}, ParameterUse::embedding_projection))
         x = project({}, ParameterUse::embedding_projection, x);
+    if (form().scaled_embedding) x = scale(tape_, x);
     if (const auto positions = find({}, ParameterUse::position_embedding))
-        x = add(tape_, x, embedding(tape_, *positions, ids));
+        x = add(tape_, x, embedding(tape_, *positions, ids.as(context_.plan().sequence_length, 1)));
     if (const auto scale = find({}, ParameterUse::embedding_norm)) {
         const auto shift = find({}, ParameterUse::embedding_norm, 1);
-        x = layer_norm(tape_, x, &*scale, shift ? &*shift : nullptr);
+        x = layer_norm(x, &*scale, shift ? &*shift : nullptr);
     }
-    return x;
+    return context_.model().dropout.embedding && tape_.gradients ? dropout(tape_, x) : x;
 }
 
 Tensor Modules::last_norm(const Tensor& x) { return norm({}, x, 0); }
@@ -115,7 +183,13 @@ Tensor Modules::head(const Tensor& x) {
     const bool projects = context_.weights.find({}, ParameterUse::head_projection).has_value();
     const Tensor y = projects ? project({}, ParameterUse::head_projection, x) : x;
     const bool own = context_.weights.find({}, ParameterUse::head).has_value();
-    return project({}, own ? ParameterUse::head : ParameterUse::embedding, y);
+    Tensor logits = project({}, own ? ParameterUse::head : ParameterUse::embedding, y);
+    if (form().scaled_logits) logits = scale(tape_, logits);
+    if (form().capped_logits) {
+        logits = scale(tape_, logits);
+        logits = scale(tape_, tangent(tape_, logits));
+    }
+    return logits;
 }
 
 Tensor Modules::rotate_all(const Tensor& x) {
@@ -129,11 +203,17 @@ Tensor Modules::rotate_all(const Tensor& x) {
     return add(tape_, straight, crossed);
 }
 
-Tensor Modules::rotate(const Tensor& x, std::int64_t rotary) {
-    if (context_.model().position != PositionKind::rotary || rotary == 0) return x;
-    if (rotary == x.columns) return rotate_all(x);
-    const Tensor turning = slice(tape_, x, rotary);
-    const Tensor passing = slice(tape_, x, x.columns - rotary);
+// The whole head, or a part that is cut off and joined to the rest again.
+bool Modules::joins_rotated(const AttentionShape& shape) const {
+    if (context_.model().position != PositionKind::rotary || shape.rotary_dim == 0) return false;
+    return shape.rotary_dim < shape.head_dim || form().rotary == RotaryForm::always_joined;
+}
+
+Tensor Modules::rotate(const Tensor& x, const AttentionShape& shape) {
+    if (context_.model().position != PositionKind::rotary || shape.rotary_dim == 0) return x;
+    if (!joins_rotated(shape)) return rotate_all(x);
+    const Tensor turning = shape.rotary_dim == x.columns ? x : slice(tape_, x, shape.rotary_dim);
+    const Tensor passing = slice(tape_, x, x.columns - shape.rotary_dim);
     return concatenate(tape_, rotate_all(turning), passing);
 }
 
@@ -156,36 +236,52 @@ Tensor Modules::head_norm(const Tensor& x, std::int64_t head_dim, const Tensor& 
     const Tensor rows =
         per_head && x.columns != head_dim ? reshape(tape_, x, x.count() / head_dim, head_dim) : x;
     return context_.model().norm == NormKind::rms ? rms_norm(rows, scale)
-                                                  : layer_norm(tape_, rows, &scale, nullptr);
+                                                  : layer_norm(rows, &scale, nullptr);
+}
+
+namespace {
+
+// The gradient of a rotated tensor arrives head-major and is copied when it is reshaped to a matrix.
+Tensor heads_of(Tape& tape, const Tensor& y, std::int64_t heads, bool copies) {
+    return reshape(tape, y, y.count() / (y.columns / heads), y.columns / heads, copies);
+}
+
+}  // namespace
+
+Modules::Heads Modules::fused_heads(std::int32_t index, const Tensor& x) {
+    const AttentionShape& shape = context_.model().layer(index).attention;
+    const bool rotates = context_.model().position == PositionKind::rotary && shape.rotary_dim > 0;
+    const Tensor fused = project({index}, ParameterUse::query_key_value, x);
+    if (form().fused_split == FusedSplit::slices)
+        return {heads_of(tape_, slice(tape_, fused, shape.query_width()), shape.heads, rotates),
+                heads_of(tape_, slice(tape_, fused, shape.key_width()), shape.kv_heads, rotates),
+                heads_of(tape_, slice(tape_, fused, shape.value_width()), shape.kv_heads, false)};
+    const bool copies = form().fused_split == FusedSplit::split_heads;
+    const ThreeParts parts = split(tape_, fused, shape.query_width(), shape.key_width(), copies);
+    return {heads_of(tape_, parts.first, shape.heads, false), heads_of(tape_, parts.second, shape.kv_heads, false),
+            heads_of(tape_, parts.third, shape.kv_heads, false)};
 }
 
 Modules::Heads Modules::plain_heads(std::int32_t index, const Tensor& x) {
     const AttentionShape& shape = context_.model().layer(index).attention;
     const Unit unit{index};
+    if (context_.weights.find(unit, ParameterUse::query_key_value)) return fused_heads(index, x);
     const bool rotates = context_.model().position == PositionKind::rotary && shape.rotary_dim > 0;
-    // The gradient of a rotated tensor arrives head-major and is copied when it is reshaped to a matrix.
-    const auto heads_of = [&](const Tensor& y, std::int64_t heads, bool copies) {
-        return reshape(tape_, y, y.count() / (y.columns / heads), y.columns / heads, copies);
-    };
-    Heads result;
-    if (context_.weights.find(unit, ParameterUse::query_key_value)) {
-        const Tensor fused = project(unit, ParameterUse::query_key_value, x);
-        result.q = heads_of(slice(tape_, fused, shape.query_width()), shape.heads, false);
-        result.k = heads_of(slice(tape_, fused, shape.key_width()), shape.kv_heads, false);
-        result.v = heads_of(slice(tape_, fused, shape.value_width()), shape.kv_heads, false);
-        return result;
-    }
     const auto normed = [&](ParameterUse use, int nth, std::int64_t heads) {
         const auto scale = shape.head_norm ? find(unit, ParameterUse::head_norm, nth) : std::nullopt;
         const Tensor y = project(unit, use, x);
-        if (!scale) return heads_of(y, heads, rotates);
+        if (!scale) return heads_of(tape_, y, heads, rotates);
         if (scale->count() != shape.head_dim)
-            return heads_of(head_norm(y, shape.head_dim, *scale), heads, rotates);
-        return head_norm(heads_of(y, heads, rotates), shape.head_dim, *scale);
+            return heads_of(tape_, head_norm(y, shape.head_dim, *scale), heads, rotates);
+        return head_norm(heads_of(tape_, y, heads, rotates), shape.head_dim, *scale);
     };
+    // Repeated values are summed head-major.
+    const bool repeats = masked(index) && shape.heads != shape.kv_heads;
+    Heads result;
     result.q = normed(ParameterUse::query, 0, shape.heads);
+    if (form().scaled_query) result.q = scale(tape_, result.q);
     result.k = normed(ParameterUse::key, 1, shape.kv_heads);
-    result.v = heads_of(project(unit, ParameterUse::value, x), shape.kv_heads, false);
+    result.v = heads_of(tape_, project(unit, ParameterUse::value, x), shape.kv_heads, repeats);
     return result;
 }
 
@@ -217,28 +313,47 @@ Modules::Heads Modules::latent_heads(std::int32_t index, const Tensor& x) {
     return result;
 }
 
+void Modules::rotate_heads(Heads& heads, const AttentionShape& shape) {
+    const DType type = heads.q.type;
+    if (form().rotary == RotaryForm::fp32) {
+        heads.q = cast(tape_, heads.q, DType::fp32);
+        heads.k = cast(tape_, heads.k, DType::fp32);
+    }
+    Tensor turned_q = rotate(heads.q, shape);
+    Tensor turned_k = rotate(heads.k, shape);
+    heads.q = cast(tape_, turned_q, type);
+    turned_q = {};
+    heads.k = cast(tape_, turned_k, type);
+}
+
 Tensor Modules::attention(std::int32_t index, const Tensor& x) {
     const AttentionShape& shape = context_.model().layer(index).attention;
     Heads heads = shape.latent ? latent_heads(index, x) : plain_heads(index, x);
-    if (!shape.latent) {
-        Tensor turned_q = rotate(heads.q, shape.rotary_dim);
-        Tensor turned_k = rotate(heads.k, shape.rotary_dim);
-        heads.q = std::move(turned_q);
-        heads.k = std::move(turned_k);
-    }
+    if (!shape.latent) rotate_heads(heads, shape);
     if (context_.autocast()) {
         heads.q = cast(tape_, heads.q, context_.plan().precision.compute);
         heads.k = cast(tape_, heads.k, context_.plan().precision.compute);
         heads.v = cast(tape_, heads.v, context_.plan().precision.compute);
     }
-    const Tensor o =
-        eager::attention(tape_, heads.q, heads.k, heads.v, attention_kernel(index, heads.v.type));
+    const Attention kernel = attention_kernel(index, heads.v.type);
+    AttentionInputs inputs{std::move(heads.q), std::move(heads.k), std::move(heads.v),
+                           masked(index) ? mask_ : Tensor(), shape.latent || joins_rotated(shape)};
+    Tensor o = form().attention == AttentionForm::fused
+                   ? eager::attention(tape_, inputs, kernel)
+                   : eager_attention(tape_, inputs, kernel, form().attention);
+    inputs = {};
     return project({index}, ParameterUse::attention_output, o);
 }
 
 Tensor Modules::activate(const Tensor& x, Activation kind) {
-    const Tensor y = activation(tape_, x);
-    return kind == Activation::relu_squared ? square(tape_, y) : y;
+    switch (kind) {
+        case Activation::relu:
+            return rectified(tape_, x);
+        case Activation::relu_squared:
+            return power(tape_, rectified(tape_, x));
+        default:
+            return form().chained_activation ? chained_gelu(tape_, x) : activation(tape_, x);
+    }
 }
 
 Tensor Modules::mlp(std::int32_t index, const Tensor& x, const MlpUses& uses) {
@@ -301,17 +416,17 @@ Tensor Modules::layer(std::int32_t index, const Tensor& x) {
     int norms = 0;
     if (kind.parallel_block) {
         const Tensor y = norm(unit, x, norms++);
-        const Tensor a = attention(index, y);
+        const Tensor a = residual_dropout(attention(index, y));
         const bool second = context_.weights.find(unit, ParameterUse::norm, norms).has_value();
-        const Tensor m = feed_forward(index, second ? norm(unit, x, norms) : y);
+        const Tensor m = residual_dropout(feed_forward(index, second ? norm(unit, x, norms) : y));
         return add(tape_, add(tape_, a, m), x);
     }
     Tensor h = kind.pre_norms ? norm(unit, x, norms++) : x;
-    h = attention(index, h);
+    h = residual_scale(residual_dropout(attention(index, h)));
     if (kind.post_norms) h = norm(unit, h, norms++);
     h = add(tape_, x, h);
     Tensor m = kind.pre_norms ? norm(unit, h, norms++) : h;
-    m = feed_forward(index, m);
+    m = residual_scale(residual_dropout(feed_forward(index, m)));
     if (kind.post_norms) m = norm(unit, m, norms++);
     return add(tape_, h, m);
 }

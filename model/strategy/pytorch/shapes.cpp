@@ -86,6 +86,30 @@ Parts split(Tape& tape, const Tensor& x, std::int64_t first_columns) {
     return parts;
 }
 
+ThreeParts split(Tape& tape, const Tensor& x, std::int64_t first_columns, std::int64_t second_columns,
+                 bool copies_gradient) {
+    const bool node = tape.begin({&x}, false);
+    ThreeParts parts{x.as(x.rows, first_columns), x.as(x.rows, second_columns),
+                     x.as(x.rows, x.columns - first_columns - second_columns)};
+    parts.first.slot = parts.second.slot = parts.third.slot = GradientSlot::none;
+    if (!node) return parts;
+    tape.record(parts.third, [](Tape&, Tensor) {});
+    tape.record(parts.second, [](Tape&, Tensor) {});
+    tape.record(parts.first, [input = Input(x), second = parts.second.slot, third = parts.third.slot,
+                              copies_gradient](Tape& t, Tensor gradient) {
+        Tensor b = t.take(second), c = t.take(third);
+        Tensor whole = t.storages.empty("split gradient", input.rows, input.columns, gradient.type);
+        t.compute("split gradient",
+                  broadcast_kernel(whole.rows, whole.columns, whole.bytes() + whole.bytes(), whole.type),
+                  {{gradient, Access::read}, {b, Access::read}, {c, Access::read}, {whole, Access::write}});
+        gradient = b = c = {};
+        if (copies_gradient) whole = copied(t, "gradient in matrix layout", whole);
+        whole.view = true;
+        t.accumulate(input.target, std::move(whole));
+    });
+    return parts;
+}
+
 Tensor expand_rows(Tape& tape, const Tensor& x, std::int64_t times) {
     const bool node = tape.begin({&x}, false);
     Tensor result = x.as(x.rows * times, x.columns);
