@@ -158,7 +158,8 @@ Tensor eager_attention(Tape& tape, const AttentionInputs& inputs, const Attentio
     const Tensor v = prepared(inputs.v, value_type, groups);
     Tensor o = batched_product(tape, weights, v, shape.value_head_dim, kValues);
     weights = {};
-    return joined_heads(tape, cast(tape, o, type));
+    o = joined_heads(tape, cast(tape, o, type));
+    return reshape(tape, o, shape.batch * shape.sequence, shape.heads * shape.value_head_dim);
 }
 
 }  // namespace wirewise::eager

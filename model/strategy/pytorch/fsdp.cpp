@@ -32,7 +32,7 @@ class Fsdp final : public PytorchPolicy {
                 place_[index_of(groups_[g].weights[w].id)] = {g, w};
     }
 
-    void load() override { context_.build().allocate(stored_parameters()); }
+    void load() override;
     std::vector<BufferId> stored_parameters() const override {
         std::vector<BufferId> shards;
         for (const FsdpGroup& group : groups_)
@@ -41,7 +41,7 @@ class Fsdp final : public PytorchPolicy {
     }
     void end_evaluation() override { root_post_forward(); }
     void begin_step() override {
-        load();  // the shards have been there since then: no memory of this step's becomes theirs
+        context_.build().allocate(stored_parameters());  // the shards have been there since then: no memory of this step's becomes theirs
         communication_.begin_step();
     }
     void before_forward(Unit unit) override;
@@ -79,6 +79,23 @@ class Fsdp final : public PytorchPolicy {
     std::vector<Place> place_;
     bool reshards_;
 };
+
+// The model is built whole on the GPU; then fully_shard takes group by group, and swaps each weight for a copy of its shard.
+void Fsdp::load() {
+    if (getenv("OLDLOAD")) return context_.build().allocate(stored_parameters());
+    ProgramBuilder& build = context_.build();
+    const DType type = context_.plan().precision.parameter;
+    std::vector<BufferId> whole;
+    for (const Weight& weight : context_.weights.all())
+        whole.push_back(build.transient("whole weight", bytes_of(weight.count(), type), type, Role::parameter,
+                                        context_.compute));
+    build.allocate(whole);
+    for (const FsdpGroup& group : groups_)
+        for (const ShardedWeight& weight : group.weights) {
+            build.allocate(std::span(&weight.shard, 1));
+            build.release(whole[index_of(weight.id)]);
+        }
+}
 
 // The optimizer sees parameters() order: the root's weights lie around the layers'.
 std::vector<PytorchOptimizer::Item> Fsdp::items() const {
@@ -166,7 +183,7 @@ void Fsdp::post_backward(FsdpGroup& group) {
     group.gradients.assign(group.weights.size(), {});
     group.reduce_type_gradients.assign(group.weights.size(), {});
     communication_.reshard(group);
-    communication_.reduce(group, gradients);
+    communication_.reduce(group, std::move(gradients));
 }
 
 // The root's post-backward runs in the engine's final callback: its inputs have no gradient to hang a hook

@@ -168,7 +168,8 @@ BufferId FsdpCommunication::chunk_cat(const FsdpGroup& group, const std::vector<
     return input;
 }
 
-void FsdpCommunication::reduce(FsdpGroup& group, const std::vector<Tensor>& gradients) {
+// The gradients go once they are copied, before the output is allocated.
+void FsdpCommunication::reduce(FsdpGroup& group, std::vector<Tensor> gradients) {
     ProgramBuilder& build = context_.build();
     context_.tape.storages.settle();
     build.at_layer(group.unit.layer);
@@ -177,6 +178,8 @@ void FsdpCommunication::reduce(FsdpGroup& group, const std::vector<Tensor>& grad
         build.release(reduce_input_->buffer);
     }
     const BufferId input = chunk_cat(group, gradients);
+    gradients.clear();
+    context_.tape.storages.settle();
     build.join(reduce_, context_.compute);
     in_communicator_order(reduce_);
     const BufferId output = build.transient("sharded gradient", bytes_of(group.shard_count, reduce_type()),
