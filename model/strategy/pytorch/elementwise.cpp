@@ -165,10 +165,10 @@ Tensor rectified(Tape& tape, const Tensor& x) {
     return result;
 }
 
-Tensor chained_gelu(Tape& tape, const Tensor& x) {
+Tensor chained_gelu(Tape& tape, const Tensor& x, bool autocast) {
     const Tensor half = scale(tape, x);
     const auto inner = [&] {
-        const Tensor sum = add(tape, x, scale(tape, power(tape, x)));
+        const Tensor sum = add(tape, x, scale(tape, power(tape, autocast ? cast(tape, x, DType::fp32) : x)));
         return scale(tape, sum);
     };
     return multiply(tape, half, add_scalar(tape, tangent(tape, inner())));

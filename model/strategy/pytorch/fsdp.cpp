@@ -82,7 +82,6 @@ class Fsdp final : public PytorchPolicy {
 
 // The model is built whole on the GPU; then fully_shard takes group by group, and swaps each weight for a copy of its shard.
 void Fsdp::load() {
-    if (getenv("OLDLOAD")) return context_.build().allocate(stored_parameters());
     ProgramBuilder& build = context_.build();
     const DType type = context_.plan().precision.parameter;
     std::vector<BufferId> whole;

@@ -34,6 +34,7 @@ class FsdpCommunication {
         BufferId buffer{};
         EventId event{};
     };
+    void copy_weights(FsdpGroup& group);
     void copy_in(FsdpGroup& group);
     void foreach_copy(const FsdpGroup& group, std::string_view name, std::optional<BufferId> from,
                       BufferId into);

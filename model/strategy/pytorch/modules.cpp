@@ -352,7 +352,7 @@ Tensor Modules::activate(const Tensor& x, Activation kind) {
         case Activation::relu_squared:
             return power(tape_, rectified(tape_, x));
         default:
-            return form().chained_activation ? chained_gelu(tape_, x) : activation(tape_, x);
+            return form().chained_activation ? chained_gelu(tape_, x, context_.autocast()) : activation(tape_, x);
     }
 }
 

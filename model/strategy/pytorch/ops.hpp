@@ -36,8 +36,9 @@ Tensor reciprocal_square_root(Tape& tape, const Tensor& x);
 Tensor activation(Tape& tape, const Tensor& x);
 // ReLU saves its result.
 Tensor rectified(Tape& tape, const Tensor& x);
-// GELU by elementwise expressions: 0.5 x (1 + tanh(c (x + d x^3))).
-Tensor chained_gelu(Tape& tape, const Tensor& x);
+// GELU by elementwise expressions: 0.5 x (1 + tanh(c (x + d x^3))). Autocast takes powers in fp32, and what follows
+// from them.
+Tensor chained_gelu(Tape& tape, const Tensor& x, bool autocast);
 // Keeps a mask of one byte per element.
 Tensor dropout(Tape& tape, const Tensor& x);
 
