@@ -86,7 +86,7 @@ struct Filler {
 
 class Bench {
   public:
-    explicit Bench(RankSet& ranks) : ranks_(ranks), subjects_(subjects_of(ranks.program(), ranks.size())) {}
+    explicit Bench(RankSet& ranks) : ranks_(ranks), subjects_(subjects_of(ranks.program(), ranks.world())) {}
 
     const std::vector<Subject>& run() {
         for (int warm = 0; warm < 2;
@@ -107,7 +107,7 @@ class Bench {
     static constexpr double kCollectiveTarget = 5e-3;   // long enough that starting together no longer counts
 
     void round() {
-        Gate together(ranks_.size());
+        Gate together(ranks_.world());
         ranks_.run([&](int rank) {
             try {
                 for (Subject& subject : subjects_) {

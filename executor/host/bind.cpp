@@ -66,29 +66,26 @@ class OpBinder {
     Work operator()(const Collective& collective) {
         const Operand& from = operands_.front();
         const Operand& to = operands_.back();
-        Group& group = binding_.communicators.group(collective.axis, binding_.rank);
-        const int member = binding_.communicators.member(collective.axis, binding_.rank);
+        RankGroup& group = binding_.groups.along(collective.axis);
         CollectiveCall call{collective.kind,
                             collective.dtype,
                             collective.bytes.count() / size_of(collective.dtype),
                             collective.average,
                             place_of(binding_, from).data,
                             place_of(binding_, to).data};
-        if (operands_.size() == 1) narrow_in_place(call, collective, group.size(), member);
-        return [call, &group, member] { group.run(member, call); };
+        if (operands_.size() == 1) narrow_in_place(call, collective, group.size(), group.member());
+        return [call, &group] { group.run(call); };
     }
 
     Work operator()(const Send& send) {
-        Group& group = binding_.communicators.group(send.axis, binding_.rank);
-        const int member = binding_.communicators.member(send.axis, binding_.rank);
-        const int peer = around_ring(member + send.peer_offset, group.size());
-        return [&group, member, peer, from = bytes(operands_.front())] { group.send(member, peer, from); };
+        RankGroup& group = binding_.groups.along(send.axis);
+        const int peer = around_ring(group.member() + send.peer_offset, group.size());
+        return [&group, peer, from = bytes(operands_.front())] { group.send(peer, from); };
     }
     Work operator()(const Receive& receive) {
-        Group& group = binding_.communicators.group(receive.axis, binding_.rank);
-        const int member = binding_.communicators.member(receive.axis, binding_.rank);
-        const int peer = around_ring(member + receive.peer_offset, group.size());
-        return [&group, member, peer, to = bytes(operands_.front())] { group.receive(member, peer, to); };
+        RankGroup& group = binding_.groups.along(receive.axis);
+        const int peer = around_ring(group.member() + receive.peer_offset, group.size());
+        return [&group, peer, to = bytes(operands_.front())] { group.receive(peer, to); };
     }
 
     // The host side is what the step was fed, or the device buffer's twin.
@@ -169,7 +166,7 @@ Place place_of(const RankBinding& binding, const Operand& operand) {
     if (operand.own_share) {
         const int shards = binding.program.axis_sizes[static_cast<std::size_t>(Axis::shard)];
         place.bytes /= shards;
-        offset += place.bytes * binding.communicators.member(Axis::shard, binding.rank);
+        offset += place.bytes * binding.groups.along(Axis::shard).member();
     }
     if (place.data) place.data += offset;
     return place;

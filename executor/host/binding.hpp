@@ -4,10 +4,10 @@
 #include <functional>
 #include <vector>
 
-#include "executor/host/group.hpp"
 #include "executor/host/kernels/rope.hpp"
 #include "executor/host/memory.hpp"
 #include "executor/training/hyperparameters.hpp"
+#include "executor/training/rank_group.hpp"
 #include "model/strategy/plan.hpp"
 #include "model/transformer/transformer.hpp"
 
@@ -25,10 +25,9 @@ struct RankBinding {
     const Hyperparameters& numbers;
     const host::RopeTable& rope;
     RankMemory& memory;
-    Communicators& communicators;
+    RankGroups& groups;
     const BatchFeed& feed;
     const std::int64_t& step;  // counts from 1
-    int rank = 0;
     float* scratch = nullptr;  // of scratch_floats()
 };
 

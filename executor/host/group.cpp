@@ -4,37 +4,12 @@
 #include <cstring>
 
 #include "executor/training/convert.hpp"
+#include "executor/training/ring_sum.hpp"
 #include "model/units/error.hpp"
 
 namespace wirewise {
 
 namespace {
-
-constexpr std::int64_t kBlock = 512;  // elements summed at a time
-using Block = std::array<float, kBlock>;
-
-// Equal parts; where the count does not divide, the first ones are one element longer.
-struct Part {
-    std::int64_t first, count;
-};
-Part part_of(std::int64_t count, int parts, int index) {
-    const std::int64_t each = count / parts, longer = count % parts;
-    return {each * index + std::min<std::int64_t>(index, longer), each + (index < longer ? 1 : 0)};
-}
-
-void round_to(DType dtype, std::span<float> values) {
-    if (dtype == DType::fp32) return;
-    std::array<std::byte, kBlock * 2> stored;
-    narrow(values, dtype, stored.data());
-    widen(stored.data(), dtype, values);
-}
-
-void load_scaled(const CollectiveCall& call, std::int64_t first, float scale, std::span<float> values) {
-    widen(call.send + first * size_of(call.dtype), call.dtype, values);
-    if (scale == 1) return;
-    for (float& value : values) value *= scale;
-    round_to(call.dtype, values);
-}
 
 void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
     if (to != from && bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
@@ -50,17 +25,14 @@ Group::Group(int ranks) : gate_(ranks), calls_(static_cast<std::size_t>(ranks)) 
 void Group::reduce_part(int member, int part, std::byte* to) {
     const CollectiveCall& own = calls_[static_cast<std::size_t>(member)];
     const Part range = part_of(own.count, size(), part);
-    const float scale = own.average ? 1.0F / static_cast<float>(size()) : 1.0F;
-    Block sum, next;
-    for (std::int64_t at = 0; at < range.count; at += kBlock) {
-        const auto length = static_cast<std::size_t>(std::min(kBlock, range.count - at));
+    RingBlock sum, next;
+    for (std::int64_t at = 0; at < range.count; at += kRingBlock) {
+        const auto length = static_cast<std::size_t>(std::min(kRingBlock, range.count - at));
         const std::span<float> total(sum.data(), length), addend(next.data(), length);
         for (int hop = 1; hop <= size(); ++hop) {
             const CollectiveCall& from = calls_[static_cast<std::size_t>((part + hop) % size())];
-            load_scaled(from, range.first + at, scale, hop == 1 ? total : addend);
-            if (hop == 1) continue;
-            for (std::size_t i = 0; i < length; ++i) total[i] += addend[i];
-            round_to(own.dtype, total);
+            load_term(from, range.first + at, size(), hop == 1 ? total : addend);
+            if (hop > 1) add_term(own.dtype, addend, total);
         }
         narrow(total, own.dtype, to + at * size_of(own.dtype));
     }
@@ -144,36 +116,19 @@ void Group::close() {
     }
 }
 
-Communicators::Communicators(int replicate, int shard) : shard_(shard), world_(replicate * shard) {
+ThreadGroups::ThreadGroups(int replicate, int shard) : shard_(shard), world_(replicate * shard) {
     for (int i = 0; i < replicate; ++i) shard_groups_.push_back(std::make_unique<Group>(shard));
     for (int i = 0; i < shard; ++i) replicate_groups_.push_back(std::make_unique<Group>(replicate));
+    for (int rank = 0; rank < replicate * shard; ++rank) ranks_.push_back(members_of(rank));
 }
 
-Group& Communicators::group(Axis axis, int rank) {
-    switch (axis) {
-        case Axis::shard:
-            return *shard_groups_[static_cast<std::size_t>(rank / shard_)];
-        case Axis::replicate:
-            return *replicate_groups_[static_cast<std::size_t>(rank % shard_)];
-        case Axis::world:
-            break;
-    }
-    return world_;
+ThreadGroups::Memberships ThreadGroups::members_of(int rank) {
+    return Memberships({Member(*replicate_groups_[static_cast<std::size_t>(rank % shard_)], rank / shard_),
+                        Member(*shard_groups_[static_cast<std::size_t>(rank / shard_)], rank % shard_),
+                        Member(world_, rank)});
 }
 
-int Communicators::member(Axis axis, int rank) const {
-    switch (axis) {
-        case Axis::shard:
-            return rank % shard_;
-        case Axis::replicate:
-            return rank / shard_;
-        case Axis::world:
-            break;
-    }
-    return rank;
-}
-
-void Communicators::close() {
+void ThreadGroups::close() {
     for (const auto& group : shard_groups_) group->close();
     for (const auto& group : replicate_groups_) group->close();
     world_.close();

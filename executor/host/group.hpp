@@ -1,7 +1,5 @@
-// One group of ranks in one process, and what its members do together. Sums run around the ring: the part
-// that member r ends up with starts at member r + 1 and is added to, hop by hop, until it reaches r; every
-// hop rounds to the dtype on the wire, and an average scales what each member puts in by 1 / n, as NCCL's
-// ring does. Deterministic: no sum depends on timing.
+// Groups of ranks that are threads of one process: members read one another's buffers. Sums are those of
+// executor/training/ring_sum.hpp.
 #pragma once
 
 #include <array>
@@ -9,20 +7,10 @@
 #include <vector>
 
 #include "executor/host/gate.hpp"
+#include "executor/training/rank_group.hpp"
 #include "model/program/program.hpp"
 
 namespace wirewise {
-
-// One member's side of a collective. `count`: elements of the full buffer (S of nccl-tests). In place where
-// the member's part of the one lies within the other.
-struct CollectiveCall {
-    CollectiveKind kind = CollectiveKind::all_reduce;
-    DType dtype = DType::fp32;
-    std::int64_t count = 0;
-    bool average = false;
-    const std::byte* send = nullptr;
-    std::byte* receive = nullptr;
-};
 
 class Group {
   public:
@@ -54,17 +42,41 @@ class Group {
 };
 
 // The groups along the mesh axes: the shard axis varies fastest over ranks.
-class Communicators {
+class ThreadGroups {
   public:
-    Communicators(int replicate, int shard);
-    Group& group(Axis axis, int rank);
-    int member(Axis axis, int rank) const;
+    ThreadGroups(int replicate, int shard);
+    ThreadGroups(const ThreadGroups&) = delete;
+    ThreadGroups& operator=(const ThreadGroups&) = delete;
+
+    RankGroups& of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+    // Those who wait are turned away with PeerFailed.
     void close();
 
   private:
+    class Member final : public RankGroup {
+      public:
+        Member(Group& group, int member) : group_(&group), member_(member) {}
+        int size() const override { return group_->size(); }
+        int member() const override { return member_; }
+        void run(const CollectiveCall& call) override { group_->run(member_, call); }
+        void send(int to, std::span<const std::byte> bytes) override { group_->send(member_, to, bytes); }
+        void receive(int from, std::span<std::byte> bytes) override { group_->receive(member_, from, bytes); }
+
+      private:
+        Group* group_;
+        int member_;
+    };
+    struct Memberships final : RankGroups {
+        explicit Memberships(std::array<Member, kAxisCount> all) : along_axis(all) {}
+        RankGroup& along(Axis axis) override { return along_axis[static_cast<std::size_t>(axis)]; }
+        std::array<Member, kAxisCount> along_axis;
+    };
+    Memberships members_of(int rank);
+
     int shard_;
     std::vector<std::unique_ptr<Group>> shard_groups_, replicate_groups_;
     Group world_;
+    std::vector<Memberships> ranks_;
 };
 
 }  // namespace wirewise

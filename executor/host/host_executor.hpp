@@ -1,10 +1,12 @@
-// Runs a plan's steps on the CPU, every rank in a thread of its own, exactly as the lowered program says:
-// bind, load weights, then step after step. The oracle of every strategy and of the GPU's kernels.
+// Runs a plan's steps on the CPU exactly as the lowered program says: bind, load weights, then step after
+// step. Every rank is a thread of this process, or one is here and the others are other processes. The oracle
+// of every strategy and of the GPU's kernels.
 #pragma once
 
 #include <memory>
 
 #include "executor/host/before_op.hpp"
+#include "executor/host/process_rank.hpp"
 #include "executor/training/executor.hpp"
 #include "executor/training/hyperparameters.hpp"
 #include "model/strategy/plan.hpp"
@@ -15,6 +17,11 @@ namespace wirewise {
 // `model` must outlive the executor.
 std::unique_ptr<Executor> make_host_executor(const Transformer& model, const ParallelPlan& plan,
                                              const Hyperparameters& numbers, BeforeOp before_op = {});
+
+// One rank; `own.groups` must outlive the executor.
+std::unique_ptr<Executor> make_host_executor(const Transformer& model, const ParallelPlan& plan,
+                                             const Hyperparameters& numbers, const ProcessRank& own,
+                                             BeforeOp before_op = {});
 
 // What a rank needs beside its arena: room for widened operands and attention scores.
 Bytes host_scratch(const StepProgram& program);

@@ -19,7 +19,7 @@ Instant since(Clock::time_point start) {
 
 Rank::Rank(const StepProgram& program, const Transformer& model, const ParallelPlan& plan,
            const Hyperparameters& numbers, const host::RopeTable& rope, const MemoryPlan& memory,
-           Communicators& communicators, int rank)
+           RankGroups& groups, int rank)
     : program_(program),
       rank_(rank),
       sequence_(plan.sequence_length),
@@ -27,8 +27,7 @@ Rank::Rank(const StepProgram& program, const Transformer& model, const ParallelP
       scratch_(static_cast<std::size_t>(scratch_floats(program))) {
     const auto tokens = static_cast<std::size_t>(plan.tokens_per_micro_batch() * plan.gradient_accumulation);
     feed_ = {std::vector<std::int32_t>(tokens), std::vector<std::int32_t>(tokens)};
-    ops_ = bind(
-        {program, model, plan, numbers, rope, memory_, communicators, feed_, step_, rank, scratch_.data()});
+    ops_ = bind({program, model, plan, numbers, rope, memory_, groups, feed_, step_, scratch_.data()});
     timeline_.spans.reserve(ops_.size());
 }
 

@@ -13,7 +13,7 @@ class Rank {
     // The program is the last one of the memory plan.
     Rank(const StepProgram& program, const Transformer& model, const ParallelPlan& plan,
          const Hyperparameters& numbers, const host::RopeTable& rope, const MemoryPlan& memory,
-         Communicators& communicators, int rank);
+         RankGroups& groups, int rank);
     Rank(const Rank&) = delete;  // its ops point into it
     Rank& operator=(const Rank&) = delete;
 

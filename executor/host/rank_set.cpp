@@ -47,20 +47,35 @@ MemoryPlan planned(const StepProgram& load, const StepProgram& step, int ranks) 
 }  // namespace
 
 RankSet::RankSet(const Transformer& model, const ParallelPlan& plan, const Hyperparameters& numbers)
+    : RankSet(model, plan, numbers, nullptr) {}
+
+RankSet::RankSet(const Transformer& model, const ParallelPlan& plan, const Hyperparameters& numbers,
+                 const ProcessRank& own)
+    : RankSet(model, plan, numbers, &own) {}
+
+RankSet::RankSet(const Transformer& model, const ParallelPlan& plan, const Hyperparameters& numbers,
+                 const ProcessRank* own)
     : model_(checked(model, plan)),
       plan_(plan),
       numbers_(numbers),
       program_(verified(lower(model_, plan_, Phase::steady_step))),
-      memory_(planned(lower(model_, plan_, Phase::load), program_, plan_.mesh.world())),
+      memory_(planned(lower(model_, plan_, Phase::load), program_, own ? own->ranks_here : world())),
       rope_(rope_of(model_, plan_)),
-      communicators_(plan_.mesh.replicate, plan_.mesh.shard),
-      ranks_(static_cast<std::size_t>(plan_.mesh.world())),
-      team_(plan_.mesh.world(), [this] { communicators_.close(); }) {
+      first_(own ? own->rank : 0),
+      threads_(own ? nullptr : std::make_unique<ThreadGroups>(plan_.mesh.replicate, plan_.mesh.shard)),
+      groups_(own ? &own->groups : nullptr),
+      ranks_(own ? 1 : static_cast<std::size_t>(world())),
+      team_(
+          count(),
+          [this] {
+              if (threads_) threads_->close();
+          },
+          first_) {
     host::fix_gemm_blocking();
     // Each rank's memory is first touched by the thread that will use it.
     team_.run([this](int rank) {
-        ranks_[static_cast<std::size_t>(rank)] =
-            std::make_unique<Rank>(program_, model_, plan_, numbers_, rope_, memory_, communicators_, rank);
+        ranks_[static_cast<std::size_t>(rank - first_)] =
+            std::make_unique<Rank>(program_, model_, plan_, numbers_, rope_, memory_, groups_of(rank), rank);
     });
 }
 

@@ -21,19 +21,25 @@ struct ExecutorMemory {
     Bytes used;       // with what the backend needs besides
 };
 
+// Of all ranks, or of one whose other ranks are other processes. Then every rank makes the same calls in the
+// same order.
 class Executor {
   public:
     virtual ~Executor() = default;
+
+    // Holds rank 0, which speaks for all: it writes files and reports.
+    virtual bool leads() const { return true; }
 
     virtual const std::vector<UnitTensor>& tensors() const = 0;
     virtual void load(const WeightSource& source) = 0;
     // `tokens`: the step's sequences of all ranks, row-major. Throws RunError when a rank fails.
     virtual StepResult step(std::span<const std::int32_t> tokens) = 0;
-    // A whole tensor in fp32, put together from the ranks that hold it; gradients are those of the last step.
+    // A whole tensor in fp32, put together from the ranks that hold it, for the one that leads (what others
+    // get is theirs alone); gradients are those of the last step.
     virtual void read(TensorKind kind, const UnitTensor& tensor, std::span<float> values) const = 0;
 
     virtual const StepProgram& program() const = 0;
-    virtual const Timeline& timeline(int rank) const = 0;  // of the last step
+    virtual const Timeline& timeline(int rank) const = 0;  // of the last step; the rank is held here
     virtual ExecutorMemory memory() const = 0;
 };
 

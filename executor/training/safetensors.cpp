@@ -8,7 +8,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "executor/training/write_aside.hpp"
 #include "model/units/error.hpp"
 
 namespace wirewise {
@@ -130,8 +129,7 @@ std::string header_of(std::span<const TensorToWrite> tensors) {
     json header{{"__metadata__", {{"format", "pt"}}}};
     std::int64_t at = 0;
     for (const TensorToWrite& tensor : tensors) {
-        std::int64_t bytes = size_of(tensor.dtype);
-        for (const std::int64_t size : tensor.shape) bytes *= size;
+        const std::int64_t bytes = bytes_of(tensor);
         header[tensor.name] = {
             {"dtype", spelled(tensor.dtype)}, {"shape", tensor.shape}, {"data_offsets", {at, at + bytes}}};
         at += bytes;
@@ -171,20 +169,28 @@ std::span<const std::byte> SafetensorsFile::bytes_of(const StoredTensor& tensor)
                          static_cast<std::size_t>(tensor.end - tensor.begin));
 }
 
-void write_safetensors(const std::filesystem::path& path, std::span<const TensorToWrite> tensors) {
-    FileAside file(path);
+std::int64_t bytes_of(const TensorToWrite& tensor) {
+    std::int64_t bytes = size_of(tensor.dtype);
+    for (const std::int64_t size : tensor.shape) bytes *= size;
+    return bytes;
+}
+
+void write_safetensors(FileAside& file, std::span<const TensorToWrite> tensors) {
     const std::string header = header_of(tensors);
     const std::uint64_t length = header.size();
     file.write(std::as_bytes(std::span(&length, 1)));
     file.write(header);
     std::vector<std::byte> bytes;
     for (const TensorToWrite& tensor : tensors) {
-        std::int64_t size = size_of(tensor.dtype);
-        for (const std::int64_t extent : tensor.shape) size *= extent;
-        bytes.resize(static_cast<std::size_t>(size));
+        bytes.resize(static_cast<std::size_t>(bytes_of(tensor)));
         tensor.fill(bytes);
         file.write(bytes);
     }
+}
+
+void write_safetensors(const std::filesystem::path& path, std::span<const TensorToWrite> tensors) {
+    FileAside file(path);
+    write_safetensors(file, tensors);
     file.commit();
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "executor/training/mapped_file.hpp"
+#include "executor/training/write_aside.hpp"
 #include "model/units/dtype.hpp"
 
 namespace wirewise {
@@ -52,6 +53,10 @@ struct TensorToWrite {
     std::function<void(std::span<std::byte>)> fill;  // asked for the bytes when their turn comes
 };
 
+std::int64_t bytes_of(const TensorToWrite& tensor);
+
+// Into a file that the caller commits.
+void write_safetensors(FileAside& file, std::span<const TensorToWrite> tensors);
 // Written aside, fsynced, renamed: the file is there whole or not at all.
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorToWrite> tensors);
 

@@ -20,20 +20,36 @@ std::vector<TensorToWrite> tensors_to_write(const Executor& executor, TensorKind
     return all;
 }
 
+// What a rank that does not write owes to the one that does.
+void take_part(std::span<const TensorToWrite> tensors) {
+    std::vector<std::byte> bytes;
+    for (const TensorToWrite& tensor : tensors) {
+        bytes.resize(static_cast<std::size_t>(bytes_of(tensor)));
+        tensor.fill(bytes);
+    }
+}
+
 }  // namespace
 
 void save_checkpoint(const Executor& executor, const std::filesystem::path& folder, DType dtype,
                      std::string_view config) {
+    const auto tensors = tensors_to_write(executor, TensorKind::parameter, dtype);
+    if (!executor.leads()) return take_part(tensors);
     std::error_code error;
     std::filesystem::create_directories(folder, error);
-    write_safetensors(folder / "model.safetensors", tensors_to_write(executor, TensorKind::parameter, dtype));
-    FileAside file(folder / "config.json");
-    file.write(config);
-    file.commit();
+    FileAside weights(folder / "model.safetensors"), description(folder / "config.json");
+    description.write(config);
+    write_safetensors(weights, tensors);
+    weights.commit();
+    description.commit();
 }
 
 void save_gradients(const Executor& executor, const std::filesystem::path& file) {
-    write_safetensors(file, tensors_to_write(executor, TensorKind::gradient, DType::fp32));
+    const auto tensors = tensors_to_write(executor, TensorKind::gradient, DType::fp32);
+    if (!executor.leads()) return take_part(tensors);
+    FileAside aside(file);
+    write_safetensors(aside, tensors);
+    aside.commit();
 }
 
 }  // namespace wirewise

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "model/cost/attention_library.hpp"
 #include "model/cost/cost_profile.hpp"
 #include "model/cost/runtime_costs.hpp"
 
@@ -53,30 +54,6 @@ GemmCosts gemm_costs(const GpuModel& gpu, const Generation& generation) {
     return costs;
 }
 
-// Rates relative to long sequences, over log2(flops) of the H200; a GPU of half the peak gets there with half
-// the work.
-constexpr std::array<std::pair<double, double>, 6> kForwardShape{
-    {{33, 0.28}, {35, 0.675}, {37, 0.82}, {39, 0.95}, {41, 1.0}, {43, 1.0}}};
-constexpr std::array<std::pair<double, double>, 6> kBackwardShape{
-    {{34.3, 0.30}, {36.3, 0.58}, {38.3, 0.80}, {40.3, 0.94}, {42.3, 1.0}, {44.3, 1.0}}};
-
-RateCurve scaled(const std::array<std::pair<double, double>, 6>& shape, FlopsPerSecond peak, double top) {
-    const double shift = std::log2(peak.value() / kReferencePeak);
-    RateCurve curve;
-    for (const auto& [log_flops, relative] : shape)
-        curve.emplace_back(log_flops + shift, peak * (top * relative));
-    return curve;
-}
-
-AttentionCosts attention_costs(FlopsPerSecond peak, const Generation& generation) {
-    AttentionCosts costs;
-    costs.forward = scaled(kForwardShape, peak, generation.attention_fraction);
-    costs.backward = scaled(kBackwardShape, peak, 0.86 * generation.attention_fraction);
-    costs.half_head_factor = 1.4;
-    costs.in_step_factor = 1.045;
-    return costs;
-}
-
 MemoryCosts memory_costs(const GpuModel& gpu) {
     const BytesPerSecond peak = gpu.memory_bandwidth;
     const double multiprocessors = static_cast<double>(gpu.multiprocessors) / kReferenceMultiprocessors;
@@ -103,12 +80,6 @@ CopyCosts copy_costs(const GpuModel& gpu) {
     return {host, host, 0.41 * gpu.memory_bandwidth, 5_us};
 }
 
-FlopsPerSecond half_precision_peak(const GpuModel& gpu) {
-    for (const DType type : {DType::bf16, DType::fp16, DType::fp32})
-        if (const auto found = gpu.dense_peak.find(type); found != gpu.dense_peak.end()) return found->second;
-    throw InputError("GPU " + gpu.name, "the catalogue gives no dense peak", "add dense_peak to its row");
-}
-
 // The denser the tensor cores, the more of the power budget they draw: the slope follows flop/s per SM up to
 // the H200's. It puts A100 products at 240-250 TFLOP/s in an endless loop, as published.
 PowerCosts power_costs(const GpuModel& gpu) {
@@ -127,7 +98,8 @@ CostProfile profile_from_data_sheet(const GpuModel& gpu) {
     profile.gpu = gpu.name;
     profile.multiprocessors = gpu.multiprocessors;
     profile.gemm = gemm_costs(gpu, generation);
-    profile.attention = attention_costs(half_precision_peak(gpu), generation);
+    profile.attention = attention_costs(gpu, generation.attention_fraction, 0.86 * generation.attention_fraction,
+                                        generation.compute_capability >= 9.0);
     profile.memory = memory_costs(gpu);
     profile.optimizer = optimizer_costs(gpu);
     profile.power = power_costs(gpu);

@@ -16,10 +16,6 @@ namespace {
 // states are complete from the second on, the caching allocator's segments from the third.
 constexpr std::array kPhases{Phase::load, Phase::first_step, Phase::second_step, Phase::steady_step};
 
-MemoryWalk walk_for(Runtime runtime) {
-    return MemoryWalk(runtime == Runtime::native ? make_arena() : make_caching_allocator());
-}
-
 std::string describe(const Buffer& buffer) {
     return fmt::format("{} ({}, {}, {})", to_text(buffer.name), name_of(buffer.role), to_text(buffer.bytes),
                        name_of(buffer.dtype));
@@ -51,6 +47,10 @@ std::string renumbered(const std::string& at, const ParallelPlan& walked, const 
 }
 
 }  // namespace
+
+MemoryWalk walk_for(Runtime runtime) {
+    return MemoryWalk(runtime == Runtime::native ? make_arena() : make_caching_allocator());
+}
 
 ParallelPlan with_walked_micro_batches(ParallelPlan plan) {
     plan.gradient_accumulation = std::min(plan.gradient_accumulation, kWalkedMicroBatches);

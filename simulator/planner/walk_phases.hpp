@@ -25,6 +25,9 @@ struct WalkedPhases {
 constexpr std::int64_t kWalkedMicroBatches = 16;
 ParallelPlan with_walked_micro_batches(ParallelPlan plan);
 
+// An empty walk with the runtime's allocator.
+MemoryWalk walk_for(Runtime runtime);
+
 WalkedPhases walk_phases(const Transformer& model, const ParallelPlan& plan);
 
 // PyTorch's DDP and ZeRO-1 hold a stale bucket in the second step or not: their peak has several values.

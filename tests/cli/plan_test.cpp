@@ -1,6 +1,8 @@
 // `plan` as scripts rely on it: keys, sums, the article's figures, exit codes.
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "tests/cli/run_binary.hpp"
 
 namespace wirewise {
@@ -129,6 +131,29 @@ TEST(Plan, FormatsAgreeOnTheStrategies) {
         EXPECT_NE(run.out.find("fsdp"), std::string::npos) << format;
         EXPECT_EQ(run.out.find('\033'), std::string::npos) << "colours are for terminals";
     }
+}
+
+// What the page embeds is the answer itself, and nothing is fetched from elsewhere.
+TEST(Plan, ReportIsOnePageThatHoldsTheAnswer) {
+    const std::string file = testing::TempDir() + "wirewise_report.html";
+    const Said run = wirewise_run(kArticle + "--strategy ddp,fsdp --report " + file);
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    std::ifstream in(file);
+    const std::string page((std::istreambuf_iterator<char>(in)), {});
+    const std::string mark = "<script type=\"application/json\" id=\"data\">";
+    const auto begin = page.find(mark) + mark.size(), end = page.find("</script>", begin);
+    const Json data = Json::parse(page.substr(begin, end - begin));
+    const Json answer = run.json();
+    EXPECT_EQ(data.at("plan"), answer);
+    ASSERT_EQ(data.at("steps").size(), 2U);
+    const Json &fsdp = data.at("steps").at(1), &planned = candidate(answer, "fsdp");
+    EXPECT_NEAR(fsdp.at("milliseconds").get<double>() / 1e3, planned.at("time").at("step_seconds"), 1e-9);
+    std::int64_t highest = 0;
+    for (const Json& point : fsdp.at("memory")) highest = std::max(highest, point.at(1).get<std::int64_t>());
+    EXPECT_EQ(highest, planned.at("memory").at("peak_allocated_bytes"));
+    EXPECT_NE(page.find("<svg"), std::string::npos);
+    for (const char* outside : {"src=", "href=", "@import", "fetch("})
+        EXPECT_EQ(page.find(outside), std::string::npos) << outside;
 }
 
 }  // namespace

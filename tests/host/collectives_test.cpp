@@ -104,14 +104,14 @@ TEST(Collectives, MessagesArriveInOrder) {
     EXPECT_EQ(got, (std::vector{0, 1, 2}));
 }
 
-TEST(Communicators, FollowTheMesh) {
-    Communicators groups(2, 3);
-    EXPECT_EQ(&groups.group(Axis::shard, 0), &groups.group(Axis::shard, 2));
-    EXPECT_NE(&groups.group(Axis::shard, 0), &groups.group(Axis::shard, 3));
-    EXPECT_EQ(&groups.group(Axis::replicate, 1), &groups.group(Axis::replicate, 4));
-    EXPECT_EQ(groups.member(Axis::shard, 4), 1);
-    EXPECT_EQ(groups.member(Axis::replicate, 4), 1);
-    EXPECT_EQ(groups.group(Axis::world, 5).size(), 6);
+TEST(ThreadGroups, FollowTheMesh) {
+    ThreadGroups groups(2, 3);
+    EXPECT_EQ(groups.of(4).along(Axis::shard).member(), 1);
+    EXPECT_EQ(groups.of(4).along(Axis::shard).size(), 3);
+    EXPECT_EQ(groups.of(4).along(Axis::replicate).member(), 1);
+    EXPECT_EQ(groups.of(4).along(Axis::replicate).size(), 2);
+    EXPECT_EQ(groups.of(5).along(Axis::world).member(), 5);
+    EXPECT_EQ(groups.of(5).along(Axis::world).size(), 6);
 }
 
 TEST(RankTeam, FreesThoseWhoWait) {

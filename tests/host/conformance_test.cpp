@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "executor/host/group.hpp"
 #include "executor/host/rank.hpp"
 #include "executor/host/rank_team.hpp"
 #include "executor/training/rope_frequencies.hpp"
@@ -47,13 +48,13 @@ std::vector<Timeline> executed(const StepProgram& program) {
     const host::RopeTable rope = host::rope_table(rope_frequencies(model, 4), test::kEveryTokens);
     const StepProgram* const programs[] = {&program};
     const MemoryPlan memory = plan_memory(programs);
-    Communicators groups(1, 2);
+    ThreadGroups groups(1, 2);
     std::vector<std::unique_ptr<Rank>> ranks(2);
     RankTeam team(2, [&] { groups.close(); });
     const std::vector<std::int32_t> tokens{1, 2, 3, 4};
     team.run([&](int rank) {
         auto& own = ranks[static_cast<std::size_t>(rank)];
-        own = std::make_unique<Rank>(program, model, plan, numbers, rope, memory, groups, rank);
+        own = std::make_unique<Rank>(program, model, plan, numbers, rope, memory, groups.of(rank), rank);
         own->feed(tokens);
         own->run(1, {});
     });

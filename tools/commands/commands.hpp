@@ -17,5 +17,6 @@ void add_collective_command(CommandLine& line);
 void add_place_command(CommandLine& line);
 void add_export_command(CommandLine& line);
 void add_run_command(CommandLine& line);
+void add_validate_command(CommandLine& line);
 
 }  // namespace wirewise

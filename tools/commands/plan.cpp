@@ -12,6 +12,7 @@
 #include "tools/commands/commands.hpp"
 #include "tools/inputs/files.hpp"
 #include "tools/inputs/inputs.hpp"
+#include "tools/render/page.hpp"
 #include "tools/render/plan_text.hpp"
 #include "tools/render/progress.hpp"
 
@@ -22,7 +23,7 @@ namespace {
 struct Options {
     PlanOptions plan;
     OutputOptions output;
-    std::string plan_out, trace;
+    std::string plan_out, trace, report;
 };
 
 // The recommended plan, else the one nearest to fitting.
@@ -72,6 +73,7 @@ Report plan(const Options& options) {
     const Answer result = answer(inputs.question);
     if (!options.plan_out.empty()) write_plan(options, inputs, chosen(result));
     if (!options.trace.empty()) write_step_trace(options, inputs, chosen(result));
+    if (!options.report.empty()) write_file(options.report, plan_page(inputs, result), "--report");
     return plan_report(inputs, result);
 }
 
@@ -86,6 +88,10 @@ void add_plan_command(CommandLine& line) {
     command.add_option("--plan-out", options->plan_out, "write the recommended plan to this file")
         ->group("Output");
     command.add_option("--trace", options->trace, "write the recommended plan's step as a Perfetto trace")
+        ->group("Output");
+    command
+        .add_option("--report", options->report,
+                    "write the whole answer as one HTML page that needs no network")
         ->group("Output");
     line.answer(command, options->output, [options] { return plan(*options); });
 }

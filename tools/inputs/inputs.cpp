@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "model/cost/attention_library.hpp"
 #include "model/transformer/read_config.hpp"
 #include "model/units/error.hpp"
 #include "simulator/planner/placement.hpp"
@@ -69,7 +70,10 @@ Inputs inputs_of(const PlanOptions& options) {
             throw InputError("--global-batch", "is not a batch", "write 1 or more");
         question.global_batch = options.training.global_batch;
     }
-    question.profile = profile_of(options.training.profile, question.machine, inputs.warnings);
+    question.profile = with_attention(profile_of(options.training.profile, question.machine, inputs.warnings),
+                                      *question.machine.gpu(question.gpus.front()).model,
+                                      *attention_library_from(options.training.attention));
+    inputs.attention = options.training.attention;
     question.samples = samples_of(options.training.profile);
     if (!options.money.price.empty()) inputs.price = price_of(options.money.price);
     inputs.tokens_total = tokens_of(options.money);
@@ -78,7 +82,8 @@ Inputs inputs_of(const PlanOptions& options) {
     return inputs;
 }
 
-PlanOptions plan_options_of(const std::vector<std::string>& words) {
+PlanOptions plan_options_of(const std::vector<std::string>& words, const std::string& place,
+                            const std::string& remedy) {
     CLI::App app;
     app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     PlanOptions options;
@@ -87,7 +92,7 @@ PlanOptions plan_options_of(const std::vector<std::string>& words) {
     try {
         app.parse(reversed);
     } catch (const CLI::ParseError& error) {
-        throw InputError("--vary", error.what(), "write --vary option=a,b,c with an option of `plan`");
+        throw InputError(place, error.what(), remedy);
     }
     return options;
 }
@@ -119,7 +124,7 @@ Json echo_of(const Inputs& inputs) {
             {"optimizer", name_of(plan.optimizer)},
             {"clip_gradients", plan.clip_gradients},
             {"recompute", name_of(plan.recompute)},
-            {"attention", "flash"},
+            {"attention", inputs.attention},
             {"loss_chunk", plan.loss_chunk},
             {"gradient_as_bucket_view", plan.gradient_as_bucket_view},
             {"profile", question.profile.name},

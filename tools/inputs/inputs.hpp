@@ -32,6 +32,7 @@ struct Inputs {
     std::string placement;  // how the GPUs were chosen, for people
     std::optional<Price> price;
     double tokens_total = 0;
+    std::string attention;  // as typed
     std::vector<std::string> warnings;
 };
 
@@ -42,7 +43,9 @@ Inputs inputs_of(const PlanOptions& options);
 Json echo_of(const Inputs& inputs);
 
 // Parses words as the options of `plan` ("--model", "mistral-7b", ...), later ones overriding earlier ones:
-// how variants of a question are made. Throws InputError naming the option.
-PlanOptions plan_options_of(const std::vector<std::string>& words);
+// how variants of a question and measured cases are made. Throws InputError naming the option, or `place`
+// with `remedy` where a word is no option.
+PlanOptions plan_options_of(const std::vector<std::string>& words, const std::string& place = "--vary",
+                            const std::string& remedy = "write --vary option=a,b,c with an option of `plan`");
 
 }  // namespace wirewise

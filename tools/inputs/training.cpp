@@ -8,6 +8,7 @@
 #include <span>
 
 #include "model/units/error.hpp"
+#include "model/cost/attention_library.hpp"
 #include "tools/inputs/words.hpp"
 
 namespace wirewise {
@@ -80,9 +81,9 @@ Precision precision_of(const TrainingOptions& options) {
 
 void refuse_unmodelled(const TrainingOptions& options) {
     if (!options.offload.empty()) throw InputError("--offload", "not modelled yet", "leave it out");
-    if (options.attention != "flash")
+    if (!attention_library_from(options.attention))
         throw InputError("--attention", fmt::format("\"{}\" is not modelled yet", options.attention),
-                         "write flash");
+                         "write flash, flash2 or flash1");
     if (!std::isfinite(options.max_grad_norm) || options.max_grad_norm < 0)
         throw InputError("--max-grad-norm", "is not a norm", "write a positive number, or leave it out");
     if (options.loss_chunk < TrainingOptions::kNotSaid)

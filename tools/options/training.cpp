@@ -76,7 +76,7 @@ void TrainingOptions::add_to(CLI::App& command) {
         .add_option("--recompute", recompute,
                     "none, pointwise, selective, full [native: pointwise, others: none]")
         ->group(group);
-    command.add_option("--attention", attention, "flash [flash]")->group(group);
+    command.add_option("--attention", attention, "flash: the newest library; flash2, flash1 (and Triton's): older ones [flash]")->group(group);
     command
         .add_option("--loss-chunk", loss_chunk,
                     "tokens of logits held at once, 0: all [native 2048, others 0]")

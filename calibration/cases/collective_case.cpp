@@ -1,0 +1,73 @@
+// Measured and published collectives.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "calibration/cases/kinds.hpp"
+
+namespace wirewise {
+
+namespace {
+
+std::vector<std::string> environment_of(const JsonLine& line) {
+    std::vector<std::string> assignments;
+    if (!line.has("nccl_env")) return assignments;
+    const JsonLine environment = line.object("nccl_env");
+    for (const auto& [name, value] : environment.row().items())
+        assignments.push_back(
+            fmt::format("{}={}", name, value.is_string() ? value.get<std::string>() : value.dump()));
+    return assignments;
+}
+
+}  // namespace
+
+MeasuredCase collective_case(const JsonLine& line) {
+    PublishedCollective call;
+    call.machine = line.needed_text("machine");
+    const auto kind = collective_from(line.needed_text("op"));
+    if (!kind)
+        line.refuse("op", fmt::format("unknown collective \"{}\"", line.text("op")), "write all_reduce, ...");
+    call.op = *kind;
+    call.bytes = Bytes(line.integer("bytes"));
+    if (call.bytes < 1_B) line.refuse("bytes", "is not above zero", "write the full buffer's bytes");
+    constexpr std::int64_t kMostGpus = 4096;
+    const std::int64_t gpus = line.integer("gpus");
+    if (gpus < 2 || gpus > kMostGpus) line.refuse("gpus", "is no group of GPUs", "write 2 or more");
+    call.gpus.resize(static_cast<std::size_t>(gpus));
+    std::iota(call.gpus.begin(), call.gpus.end(), 0);
+    call.nccl_env = environment_of(line);
+    MeasuredCase result;
+    result.id = line.has("id") ? line.text("id")
+                               : fmt::format("{}-{}-{}-{}", line.text("wire"), line.text("op"), gpus,
+                                             call.bytes.count());
+    result.place = line.place();
+    result.labels = {"measured", call.machine, line.text("wire"), line.text("op")};
+    if (line.has("us"))
+        result.readings.push_back({MeasuredQuantity::collective_seconds, line.positive("us") * 1e-6});
+    if (line.has("busbw_gigabytes_per_second"))
+        result.readings.push_back(
+            {MeasuredQuantity::busbw, line.positive("busbw_gigabytes_per_second") * 1e9});
+    if (result.readings.empty()) line.refuse("us", "is missing", "write us or busbw_gigabytes_per_second");
+    result.subject = std::move(call);
+    return result;
+}
+
+std::vector<MeasuredCase> published_collective_cases(const std::string& file) {
+    std::vector<MeasuredCase> cases;
+    for (PublishedCollective& run : read_published_collectives(file)) {
+        MeasuredCase one;
+        one.id = run.id;
+        one.place = run.id;
+        const bool pasted = run.machine.starts_with('{') || run.machine.find('/') != std::string::npos;
+        one.labels = {"published collectives", pasted ? run.gpu : run.machine,
+                      run.nodes > 1 ? "network" : "one node", std::string(name_of(run.op))};
+        one.set_aside = run.set_aside;
+        one.readings.push_back({MeasuredQuantity::busbw, run.busbw.value()});
+        one.subject = std::move(run);
+        cases.push_back(std::move(one));
+    }
+    return cases;
+}
+
+}  // namespace wirewise

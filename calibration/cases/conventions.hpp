@@ -1,0 +1,24 @@
+// What the words of a published run imply without saying: conventions/*.json, compiled in. A rule holds when
+// each condition of its `when` does, and adds its `facts`; later rules override earlier ones. Every rule
+// names its source.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace wirewise {
+
+struct RowMeaning {
+    // "--option" of plan: its values, ready to type (none: a flag). Other keys: facts for the reader of the
+    // row.
+    std::map<std::string, std::vector<std::string>> facts;
+    std::string set_aside;  // the first reason that holds; empty: within reach
+};
+
+// `row` is one published run, "group" added to it.
+RowMeaning meaning_of(const nlohmann::json& row);
+
+}  // namespace wirewise

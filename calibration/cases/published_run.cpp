@@ -1,0 +1,164 @@
+// A published training run: its row and what its group's conventions make of it.
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "calibration/cases/conventions.hpp"
+#include "calibration/cases/kinds.hpp"
+#include "model/units/error.hpp"
+#include "model/units/text.hpp"
+
+namespace wirewise {
+
+namespace {
+
+std::string group_of(const std::string& id) {
+    const auto dash = id.rfind('-');
+    return dash == std::string::npos ? id : id.substr(0, dash);
+}
+
+struct PublishedRow {
+    const JsonLine& line;
+    RowMeaning meaning;
+
+    std::optional<std::string> fact(const std::string& key) const {
+        const auto found = meaning.facts.find(key);
+        if (found == meaning.facts.end() || found->second.empty()) return std::nullopt;
+        return found->second.back();
+    }
+    std::optional<double> number(const std::string& key) const {
+        const auto text = fact(key);
+        return text ? std::optional(std::stod(*text)) : std::nullopt;
+    }
+};
+
+int nodes_of(const PublishedRow& row) {
+    const auto per_node = row.number("gpus_per_node");
+    const double gpus = static_cast<double>(row.line.integer("num_gpus"));
+    if (row.line.has("num_nodes")) return static_cast<int>(row.line.integer("num_nodes"));
+    return per_node ? std::max(1, static_cast<int>(std::ceil(gpus / *per_node))) : 1;
+}
+
+// What a plan needs and the row does not say.
+std::string missing(const PublishedRow& row) {
+    constexpr std::array<std::pair<const char*, const char*>, 6> needed{{
+        {"--machine", "the hardware is not stated or not in the catalogue"},
+        {"--model", "the model's shape is not stated or not modelled"},
+        {"--runtime", "no runtime models this framework"},
+        {"--strategy", "the strategy is not stated or not modelled"},
+        {"--sequence-length", "no sequence length"},
+        {"--micro-batch", "no micro-batch size"},
+    }};
+    if (!row.line.has("num_gpus")) return "no number of GPUs";
+    for (const auto& [key, reason] : needed)
+        if (!row.fact(key)) return reason;
+    if (row.line.integer("num_gpus") % nodes_of(row) != 0) return "the GPUs do not divide over the nodes";
+    return {};
+}
+
+std::vector<std::string> plan_options(const PublishedRow& row) {
+    std::vector<std::string> words;
+    for (const auto& [key, values] : row.meaning.facts) {
+        if (!key.starts_with("--")) continue;
+        if (key == "--fabric" && nodes_of(row) == 1) continue;
+        if (values.empty()) words.push_back(key);
+        for (const std::string& value : values) {
+            words.push_back(key);
+            words.push_back(value);
+        }
+    }
+    const auto add = [&](const char* option, std::int64_t value) {
+        words.emplace_back(option);
+        words.push_back(fmt::format("{}", value));
+    };
+    add("--gpus", row.line.integer("num_gpus") / nodes_of(row));
+    add("--nodes", nodes_of(row));
+    return words;
+}
+
+// Sequences of a step on one GPU.
+double sequences_per_gpu(const PublishedRow& row) {
+    const double gpus = static_cast<double>(row.line.integer("num_gpus"));
+    if (const auto global = row.number("--global-batch")) return *global / gpus;
+    return row.number("--micro-batch").value_or(1) * row.number("--gradient-accumulation").value_or(1);
+}
+
+// The paper's formula (SC'21, equation 3): 24 B s l h^2 (1 + s/6h + V/16lh) forward, three times that with
+// backward, four with recomputation.
+double megatron_flops(const PublishedRow& row, double passes) {
+    const double s = *row.number("--sequence-length"), l = *row.number("layers"), h = *row.number("hidden"),
+                 v = *row.number("vocabulary");
+    return passes * 24 * sequences_per_gpu(row) * s * l * h * h * (1 + s / (6 * h) + v / (16 * l * h));
+}
+
+std::optional<double> step_seconds(const PublishedRow& row) {
+    if (row.line.has("step_time_s")) return row.line.positive("step_time_s");
+    if (row.line.has("tokens_per_s_per_gpu"))
+        return sequences_per_gpu(row) * *row.number("--sequence-length") /
+               row.line.positive("tokens_per_s_per_gpu");
+    const auto passes = row.number("tflops_count_passes");
+    if (row.line.has("tflops_per_gpu") && passes)
+        return megatron_flops(row, *passes) / (row.line.positive("tflops_per_gpu") * 1e12);
+    return std::nullopt;
+}
+
+std::optional<MeasuredQuantity> memory_quantity(const PublishedRow& row) {
+    const auto named = row.fact("memory_is");
+    for (const auto quantity : {MeasuredQuantity::peak_allocated_bytes, MeasuredQuantity::peak_reserved_bytes,
+                                MeasuredQuantity::device_used_bytes})
+        if (named && *named == name_of(quantity)) return quantity;
+    return std::nullopt;
+}
+
+void add_memory(const PublishedRow& row, std::vector<Reading>& readings) {
+    constexpr double kGiB = 1073741824.0;
+    const auto quantity = memory_quantity(row);
+    if (!quantity) return;
+    const double gb = row.fact("gb_means").value_or("GB") == "GiB" ? kGiB : 1e9;
+    if (row.line.has("memory_gib")) readings.push_back({*quantity, row.line.positive("memory_gib") * kGiB});
+    if (row.line.has("memory_gb")) readings.push_back({*quantity, row.line.positive("memory_gb") * gb});
+    if (row.line.has("memory_reserved_gib"))
+        readings.push_back(
+            {MeasuredQuantity::peak_reserved_bytes, row.line.positive("memory_reserved_gib") * kGiB});
+}
+
+void add_feasible(const PublishedRow& row, std::vector<Reading>& readings) {
+    const auto found = row.line.row().find("feasible");
+    if (found != row.line.row().end() && found->is_boolean())
+        readings.push_back({MeasuredQuantity::oom, found->get<bool>() ? 0.0 : 1.0});
+}
+
+std::vector<Reading> readings_of(const PublishedRow& row) {
+    std::vector<Reading> readings;
+    const bool timed = !row.fact("time_is_not_comparable");
+    if (timed)
+        if (const auto seconds = step_seconds(row))
+            readings.push_back({MeasuredQuantity::step_seconds, *seconds});
+    add_memory(row, readings);
+    add_feasible(row, readings);
+    return readings;
+}
+
+}  // namespace
+
+MeasuredCase published_run(const JsonLine& line) {
+    MeasuredCase result;
+    result.id = line.needed_text("id");
+    result.place = line.place();
+    nlohmann::json known = line.row();
+    known["group"] = group_of(result.id);
+    PublishedRow row{line, meaning_of(known)};
+    result.labels = {group_of(result.id), row.fact("--machine").value_or(line.text("hardware")), "",
+                     row.fact("--strategy").value_or(line.text("strategy"))};
+    result.set_aside = row.meaning.set_aside.empty() ? missing(row) : row.meaning.set_aside;
+    if (!result.set_aside.empty()) return result;
+    result.apart = row.fact("apart").has_value();
+    result.subject = TrainingStepCase{plan_options(row)};
+    result.readings = readings_of(row);
+    if (result.readings.empty()) result.set_aside = "states no time, memory or outcome that is predicted";
+    return result;
+}
+
+}  // namespace wirewise

@@ -1,0 +1,188 @@
+#include "tools/validate/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/collectives/pricer.hpp"
+#include "model/cost/kernel_time.hpp"
+#include "model/topology/edit.hpp"
+#include "model/topology/fabric.hpp"
+#include "model/topology/import.hpp"
+#include "model/topology/machine_json.hpp"
+#include "model/units/error.hpp"
+#include "tools/inputs/profile.hpp"
+#include "tools/validate/predict.hpp"
+
+namespace wirewise {
+
+namespace {
+
+Comparison begin(const MeasuredCase& one, const Reading& reading) {
+    return {.id = one.id,
+            .labels = one.labels,
+            .quantity = reading.quantity,
+            .measured = reading.value,
+            .apart = one.apart};
+}
+
+std::pair<double, double> ends_of(const Interval<Bytes>& interval) {
+    return {static_cast<double>(interval.lo.count()), static_cast<double>(interval.hi.count())};
+}
+
+// One outcome of the races that decide a peak.
+struct Outcome {
+    double allocated, reserved, used;
+    double value(MeasuredQuantity quantity) const {
+        if (quantity == MeasuredQuantity::peak_allocated_bytes) return allocated;
+        return quantity == MeasuredQuantity::peak_reserved_bytes ? reserved : used;
+    }
+};
+
+bool is_memory(MeasuredQuantity quantity) { return quantity <= MeasuredQuantity::device_used_bytes; }
+
+std::string name_of(const CostProfile& profile) { return profile.measured ? profile.name : "data sheet"; }
+
+std::vector<Outcome> outcomes_of(const Estimate& estimate) {
+    const auto outcome = [&](Bytes allocated, Bytes reserved) {
+        return Outcome{static_cast<double>(allocated.count()), static_cast<double>(reserved.count()),
+                       static_cast<double>((reserved + estimate.runtime.total()).count())};
+    };
+    std::vector<Outcome> all{outcome(estimate.peak.allocated, estimate.reserved)};
+    for (const RacePeak& other : estimate.others) all.push_back(outcome(other.allocated, other.reserved));
+    return all;
+}
+
+// PyTorch's DDP has peaks of several values and states all of them: the one that happened counts, for all of
+// the case's readings together.
+Outcome nearest_outcome(const Estimate& estimate, const std::vector<Reading>& readings) {
+    const auto distance = [&](const Outcome& outcome) {
+        double sum = 0;
+        for (const Reading& reading : readings)
+            if (is_memory(reading.quantity))
+                sum += std::abs(outcome.value(reading.quantity) / reading.value - 1);
+        return sum;
+    };
+    const auto all = outcomes_of(estimate);
+    return *std::ranges::min_element(all, {}, distance);
+}
+
+std::string wire_of(const MeasuredCase& one, const Estimate& estimate) {
+    if (!one.labels.wire.empty()) return one.labels.wire;
+    return estimate.runtime.transport.empty() ? "none" : estimate.runtime.transport;
+}
+
+// Out of memory is said where the expected use exceeds the limit; where the limit lies inside the interval,
+// either answer is inside.
+void judge_oom(Comparison& comparison, const PlanCandidate& candidate) {
+    comparison.predicted = candidate.fits == Fit::no ? 1 : 0;
+    const auto [lo, hi] = ends_of(candidate.intervals.memory);
+    const double limit = static_cast<double>(candidate.limit.count());
+    comparison.interval = {hi <= limit || lo <= limit ? 0.0 : 1.0, hi <= limit ? 0.0 : 1.0};
+}
+
+std::vector<Comparison> compare_step(const MeasuredCase& one, const TrainingStepCase& step,
+                                     const std::string& profile) {
+    const PredictedStep predicted = predict_step(step, profile);
+    const PlanCandidate& candidate = predicted.candidate;
+    const Outcome outcome = nearest_outcome(candidate.estimate, one.readings);
+    std::vector<Comparison> result;
+    for (const Reading& reading : one.readings) {
+        Comparison comparison = begin(one, reading);
+        comparison.labels.wire = wire_of(one, candidate.estimate);
+        comparison.profile = name_of(predicted.question.profile);
+        comparison.host_bound = candidate.estimate.time.host_bound;
+        if (is_memory(reading.quantity)) comparison.predicted = outcome.value(reading.quantity);
+        if (reading.quantity == MeasuredQuantity::device_used_bytes)
+            comparison.interval = ends_of(candidate.intervals.memory);
+        if (reading.quantity == MeasuredQuantity::step_seconds) {
+            comparison.predicted = candidate.estimate.time.step.value();
+            comparison.interval = {candidate.intervals.step.lo.value(), candidate.intervals.step.hi.value()};
+        }
+        if (reading.quantity == MeasuredQuantity::oom) judge_oom(comparison, candidate);
+        result.push_back(std::move(comparison));
+    }
+    return result;
+}
+
+Machine machine_of(const PublishedCollective& run) {
+    ImportHints hints;
+    if (!run.gpu.empty()) hints.gpu = &gpu_model(run.gpu);
+    std::vector<std::string> notes;
+    Machine machine = run.machine.starts_with('{') ? machine_from_json_text(run.machine, run.id)
+                                                   : load_machine(run.machine, hints, notes);
+    if (run.pcie_peers) machine.pcie_peer_to_peer = true;
+    if (run.fabric_nics) machine.nics.clear();
+    return run.nodes > 1 ? join(std::move(machine), run.nodes, fabric_named(run.fabric)) : machine;
+}
+
+CollectivePrice price_of(const PublishedCollective& run, const std::string& profile) {
+    const Machine machine = machine_of(run);
+    NcclEnvironment environment;
+    for (const std::string& assignment : run.nccl_env) environment.set(assignment, "nccl_env");
+    std::vector<int> gpus;
+    for (int node = 0; node < run.nodes; ++node)
+        for (const int gpu : run.gpus) {
+            if (gpu >= machine.gpus_per_server())
+                throw InputError("gpus", fmt::format("there is no GPU {} on {}", gpu, machine.name),
+                                 "name fewer");
+            gpus.push_back(node * machine.gpus_per_server() + gpu);
+        }
+    const CollectiveSamples samples = samples_of(profile);
+    const CollectivePricer pricer(machine, environment, {gpus}, &samples);
+    return pricer.price(run.op, run.bytes);
+}
+
+std::vector<Comparison> compare_collective(const MeasuredCase& one, const PublishedCollective& run,
+                                           const std::string& profile) {
+    const CollectivePrice price = price_of(run, profile);
+    std::vector<Comparison> result;
+    for (const Reading& reading : one.readings) {
+        Comparison comparison = begin(one, reading);
+        const double at = price.busbw.value();
+        comparison.predicted = reading.quantity == MeasuredQuantity::busbw ? at : price.seconds.value();
+        comparison.interval = {price.busbw_low.value(), price.busbw_high.value()};
+        if (reading.quantity == MeasuredQuantity::collective_seconds)
+            comparison.interval = {price.seconds.value() * at / price.busbw_high.value(),
+                                   price.seconds.value() * at / price.busbw_low.value()};
+        result.push_back(std::move(comparison));
+    }
+    return result;
+}
+
+std::vector<Comparison> compare_kernel(const MeasuredCase& one, const KernelCase& sample,
+                                       const std::string& profile) {
+    std::vector<std::string> notes;
+    const Machine machine = load_machine(sample.machine, {}, notes);
+    const CostProfile costs = profile_of(profile, machine, notes);
+    Comparison comparison = begin(one, one.readings.front());
+    comparison.profile = name_of(costs);
+    // Samples are taken in a loop of nothing else: products draw all the power there is.
+    const double clock = std::holds_alternative<Gemm>(sample.kernel) ? power_factor(1, costs.power) : 1;
+    comparison.predicted = kernel_time(sample.kernel, costs).value() * clock;
+    return {comparison};
+}
+
+}  // namespace
+
+double Comparison::relative_error() const {
+    if (quantity == MeasuredQuantity::oom) return predicted == measured ? 0 : 1;
+    return measured == 0 ? 0 : predicted / measured - 1;
+}
+
+ComparedCase compare(const MeasuredCase& one, const std::string& profile) {
+    try {
+        if (const auto* step = std::get_if<TrainingStepCase>(&one.subject))
+            return {compare_step(one, *step, profile), {}};
+        if (const auto* run = std::get_if<PublishedCollective>(&one.subject))
+            return {compare_collective(one, *run, profile), {}};
+        return {compare_kernel(one, std::get<KernelCase>(one.subject), profile), {}};
+    } catch (const InputError& error) {
+        if (error.place().starts_with("--"))
+            return {{}, fmt::format("{}: {}", error.place(), error.problem())};
+        throw InputError(fmt::format("{}: {}", one.place, error.place()), error.problem(), error.remedy());
+    }
+}
+
+}  // namespace wirewise
