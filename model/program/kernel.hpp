@@ -37,6 +37,7 @@ struct Attention {
     std::int64_t head_dim = 0;        // of q and k
     std::int64_t value_head_dim = 0;  // of v and o
     std::int64_t window = 0;          // sliding window in tokens; 0: full causal
+    bool masked = false;              // causality comes as a mask tensor: the full square is computed
     DType type = DType::bf16;
     bool operator==(const Attention&) const = default;
 };

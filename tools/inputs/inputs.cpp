@@ -127,6 +127,7 @@ Json echo_of(const Inputs& inputs) {
             {"attention", inputs.attention},
             {"loss_chunk", plan.loss_chunk},
             {"gradient_as_bucket_view", plan.gradient_as_bucket_view},
+            {"window_mask", plan.window_mask},
             {"profile", question.profile.name},
             {"profile_measured", question.profile.measured}};
 }

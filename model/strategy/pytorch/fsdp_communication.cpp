@@ -5,6 +5,14 @@
 
 namespace wirewise {
 
+namespace {
+
+// Passes of Python over a group's parameters: for a gather the inputs, their sizes, the outputs' views and the swap of the
+// modules' parameters; for a reduction the gradients, the swap, the chunks and the shards' views. A hook is one.
+constexpr std::int32_t kPassesPerCollective = 4;
+
+}  // namespace
+
 FsdpCommunication::FsdpCommunication(PytorchContext& context)
     : context_(context),
       copy_in_(context.build().stream("all-gather copy-in", StreamKind::copy)),
@@ -93,6 +101,7 @@ void FsdpCommunication::gather(FsdpGroup& group) {
     build.at_layer(group.unit.layer);
     if (group.resharded) gather_streams_wait(*group.resharded);
     group.resharded.reset();
+    context_.build().host_work(context_.compute, "FSDP gather", {HostWorkKind::hook, kPassesPerCollective});
     if (ranks() == 1) {  // a group of one GPU has nothing to gather
         group.gathering = true;
         return;
@@ -195,6 +204,7 @@ void FsdpCommunication::reduce(FsdpGroup& group, std::vector<Tensor> gradients) 
     ProgramBuilder& build = context_.build();
     context_.tape.storages.settle();
     build.at_layer(group.unit.layer);
+    build.host_work(context_.compute, "FSDP reduce", {HostWorkKind::hook, kPassesPerCollective});
     if (reduce_input_) {
         build.wait(context_.compute, reduce_input_->event);
         build.release(reduce_input_->buffer);

@@ -18,6 +18,9 @@ void Modules::clear_autocast_cache() {
 // cast.
 void Modules::begin_forward() {
     clear_autocast_cache();
+    // Whether sequences are packed is computed from the positions and read back: masking_utils.py.
+    tape_.storages.settle();
+    context_.build().host_work(context_.compute, "read back: packed sequences?", {HostWorkKind::synchronize, 1});
     make_mask();
     if (context_.model().position != PositionKind::rotary) return;
     const std::int64_t s = context_.plan().sequence_length;
@@ -52,12 +55,12 @@ void Modules::end_forward() {
     autocast_cache_.clear();
 }
 
-// A window that is not longer than the sequence is a mask; so is a causal one where is_causal is not used.
+// A window that is shorter than the sequence is a mask; so is a causal one where is_causal is not used.
 bool Modules::masked(std::int32_t index) const {
     const AttentionShape& shape = context_.model().layer(index).attention;
-    const std::int64_t sequence = context_.plan().sequence_length;
+    const std::int64_t least = context_.plan().window_mask ? shape.window : shape.window + 1;
     return form().always_masked || form().attention != AttentionForm::fused ||
-           (shape.window > 0 && sequence >= shape.window);
+           (shape.window > 0 && context_.plan().sequence_length >= least);
 }
 
 // Built once per forward from comparisons of positions: three boolean squares at a time, of which one stays.
@@ -226,6 +229,7 @@ Attention Modules::attention_kernel(std::int32_t index, DType type) const {
     kernel.kv_heads = shape.kv_heads;
     kernel.head_dim = shape.head_dim;
     kernel.value_head_dim = shape.value_head_dim;
+    kernel.masked = masked(index);
     kernel.type = type;  // no window: sdpa computes the full causal square
     return kernel;
 }
