@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "model/memory/pytorch_memory.hpp"
+#include "model/memory/stale_bucket.hpp"
 #include "model/memory/states.hpp"
 #include "model/strategy/lower.hpp"
 
