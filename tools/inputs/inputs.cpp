@@ -70,6 +70,7 @@ Inputs inputs_of(const PlanOptions& options) {
             throw InputError("--global-batch", "is not a batch", "write 1 or more");
         question.global_batch = options.training.global_batch;
     }
+    question.plan.compute_capability = question.machine.gpu(question.gpus.front()).model->compute_capability;
     question.profile = with_attention(profile_of(options.training.profile, question.machine, inputs.warnings),
                                       *question.machine.gpu(question.gpus.front()).model,
                                       *attention_library_from(options.training.attention));
