@@ -96,8 +96,11 @@ Tensor additive(Tape& tape, const Tensor& mask, std::int64_t batch, DType type) 
 // The log-sum-exp and two seed scalars are kept; without a mask keys and values are not repeated (enable_gqa).
 Tensor attention(Tape& tape, const AttentionInputs& inputs, const Attention& shape) {
     const std::int64_t groups = inputs.mask.defined() ? shape.heads / shape.kv_heads : 1;
-    Tensor k = repeated(tape, inputs.k, groups);
-    Tensor v = repeated(tape, inputs.v, groups);
+    const auto for_each_head = [&](const Tensor& x) {  // a single head is seen many times without a copy
+        return shape.kv_heads == 1 ? expand_rows(tape, x, groups) : repeated(tape, x, groups);
+    };
+    Tensor k = for_each_head(inputs.k);
+    Tensor v = for_each_head(inputs.v);
     Tensor mask;
     if (inputs.mask.defined()) mask = additive(tape, inputs.mask, shape.batch, inputs.q.type);
     const bool node = tape.begin({&inputs.q, &k, &v}, true);

@@ -55,11 +55,19 @@ void Modules::end_forward() {
     autocast_cache_.clear();
 }
 
+// No fused kernel takes fp32 with fewer key than query heads.
+AttentionForm Modules::attention_form(std::int32_t index) const {
+    const AttentionShape& shape = context_.model().layer(index).attention;
+    const bool grouped = shape.heads != shape.kv_heads && !shape.latent;
+    const bool wide = context_.plan().precision.compute == DType::fp32;
+    return form().attention == AttentionForm::fused && grouped && wide ? AttentionForm::math : form().attention;
+}
+
 // A window that is shorter than the sequence is a mask; so is a causal one where is_causal is not used.
 bool Modules::masked(std::int32_t index) const {
     const AttentionShape& shape = context_.model().layer(index).attention;
     const std::int64_t least = context_.plan().window_mask ? shape.window : shape.window + 1;
-    return form().always_masked || form().attention != AttentionForm::fused ||
+    return form().always_masked || attention_form(index) != AttentionForm::fused ||
            (shape.window > 0 && context_.plan().sequence_length >= least);
 }
 
@@ -81,7 +89,7 @@ void Modules::make_mask() {
     const Tensor window = square("positions in the window", {});
     const Tensor causal = square("positions before", {});
     mask_ = square("mask", causal);
-    if (form().attention == AttentionForm::fused) return;
+    if (attention_form(0) == AttentionForm::fused) return;
     const DType type = context_.plan().precision.compute;
     Tensor added = tape_.storages.empty("additive mask", context_.plan().micro_batch * s, s, type);
     tape_.compute("additive mask", broadcast_kernel(added.rows, s, added.bytes(), type),
@@ -190,7 +198,8 @@ Tensor Modules::head(const Tensor& x) {
     if (form().scaled_logits) logits = scale(tape_, logits);
     if (form().capped_logits) {
         logits = scale(tape_, logits);
-        logits = scale(tape_, tangent(tape_, logits));
+        logits = tangent(tape_, logits);
+        logits = scale(tape_, logits);
     }
     return logits;
 }
@@ -342,9 +351,9 @@ Tensor Modules::attention(std::int32_t index, const Tensor& x) {
     const Attention kernel = attention_kernel(index, heads.v.type);
     AttentionInputs inputs{std::move(heads.q), std::move(heads.k), std::move(heads.v),
                            masked(index) ? mask_ : Tensor(), shape.latent || joins_rotated(shape)};
-    Tensor o = form().attention == AttentionForm::fused
-                   ? eager::attention(tape_, inputs, kernel)
-                   : eager_attention(tape_, inputs, kernel, form().attention);
+    const AttentionForm how = attention_form(index);
+    Tensor o = how == AttentionForm::fused ? eager::attention(tape_, inputs, kernel)
+                                           : eager_attention(tape_, inputs, kernel, how);
     inputs = {};
     return project({index}, ParameterUse::attention_output, o);
 }

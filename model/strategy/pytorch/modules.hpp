@@ -29,6 +29,7 @@ class Modules {
     std::optional<Tensor> find_bias(Unit unit, ParameterUse owner) const;
     const Tensor& cosine() const { return cosine_; }
     const Tensor& sine() const { return sine_; }
+    AttentionForm attention_form(std::int32_t index) const;
     // Whether attention gets a mask as a tensor in this layer.
     bool masked(std::int32_t index) const;
     Attention attention_kernel(std::int32_t index, DType type) const;
