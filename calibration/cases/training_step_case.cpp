@@ -80,8 +80,8 @@ void add_option(std::vector<std::string>& words, const JsonLine& line, const std
         words.emplace_back("--no-gradient-as-bucket-view");
 }
 
-// Rows of the harness that names its attention so were run on the dimensions of a config, without its sliding window:
-// their peaks hold no mask at any length.
+// Rows of the harness that names its attention so were run on the dimensions of a config, without its sliding
+// window: their peaks hold no mask at any length.
 bool left_out_windows(const JsonLine& line) {
     return line.text("framework").find("attention sdpa (cuDNN)") != std::string::npos &&
            line.text("model").starts_with("mistral");

@@ -30,7 +30,8 @@ struct GemmCosts {
     Seconds fixed;
     double small_tile_penalty = 0;
     double prologue = 0;  // start and end of a tile, in units of k
-    double unaligned_factor = 1;  // on the time where a row of an operand or result is no multiple of 16 bytes
+    double unaligned_factor =
+        1;  // on the time where a row of an operand or result is no multiple of 16 bytes
 };
 
 // Useful flop/s of attention at head_dim 128, piecewise linear over log2(flops).

@@ -43,7 +43,9 @@ double format_factor(DType type, const GemmCosts& gemm) {
 // Rows of 16 bytes are what the fast kernels load: a vocabulary such as 50257 keeps its products off them.
 bool is_aligned(const Gemm& gemm) {
     constexpr std::int64_t kBytes = 16;
-    const auto fits = [](std::int64_t elements, DType type) { return elements * size_of(type) % kBytes == 0; };
+    const auto fits = [](std::int64_t elements, DType type) {
+        return elements * size_of(type) % kBytes == 0;
+    };
     switch (gemm.layout) {  // rows of what is stored: activations and weights over features
         case GemmLayout::forward:
         case GemmLayout::data_gradient:

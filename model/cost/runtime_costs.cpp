@@ -19,9 +19,9 @@ RuntimeCosts native() {
     return costs;
 }
 
-// PyTorch eager: of each kernel the dispatch, the launch and the autograd node; of FSDP's hooks one pass of Python over a
-// group's parameters. Numbers, origin and errors as in h200-sxm.json: one host, a slow one; calibrate where steps are
-// short. Process memory: device use minus reserved of 33 training steps on 2x H200.
+// PyTorch eager: of each kernel the dispatch, the launch and the autograd node; of FSDP's hooks one pass of
+// Python over a group's parameters. Numbers, origin and errors as in h200-sxm.json: one host, a slow one;
+// calibrate where steps are short. Process memory: device use minus reserved of 33 training steps on 2x H200.
 RuntimeCosts pytorch() {
     RuntimeCosts costs;
     costs.kernel = 33_us;

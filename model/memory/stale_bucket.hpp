@@ -6,9 +6,9 @@
 
 namespace wirewise {
 
-// The watchdog needs up to 100 ms to see the first all-reduce end. The main thread gives it that time while the driver
-// allocates `new_optimizer_state` (3.6 ms per GB: fitted on twelve runs on two H200, 2026-11, which it sorts but for one; no
-// law) and while ZeRO-1's first `parameter_broadcasts` run.
+// The watchdog needs up to 100 ms to see the first all-reduce end. The main thread gives it that time while
+// the driver allocates `new_optimizer_state` (3.6 ms per GB: fitted on twelve runs on two H200, 2026-11,
+// which it sorts but for one; no law) and while ZeRO-1's first `parameter_broadcasts` run.
 StaleBucket likely_stale_bucket(Bytes new_optimizer_state, Seconds parameter_broadcasts);
 
 }  // namespace wirewise

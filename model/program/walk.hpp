@@ -40,8 +40,8 @@ class MemoryWalk {
 
     // What a run may also report; null members are skipped.
     struct Wanted {
-        std::vector<Bytes>* allocated_by_op = nullptr;  // op -> allocated while it is issued
-        std::vector<BufferPlace>* placements = nullptr;   // by buffer
+        std::vector<Bytes>* allocated_by_op = nullptr;   // op -> allocated while it is issued
+        std::vector<BufferPlace>* placements = nullptr;  // by buffer
     };
 
     // Walks one program; persistent buffers stay for the next one. Returns the peak within this program.

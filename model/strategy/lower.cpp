@@ -13,9 +13,10 @@ namespace wirewise {
 StepProgram lower(const Transformer& model, const ParallelPlan& plan, Phase phase) {
     constexpr auto kMostMicroBatches = std::numeric_limits<decltype(Op::micro_batch)>::max();
     if (plan.gradient_accumulation > kMostMicroBatches)
-        throw InputError("--gradient-accumulation",
-                         fmt::format("{} micro-batches are too many for one step", plan.gradient_accumulation),
-                         fmt::format("write at most {}, or a smaller --global-batch", kMostMicroBatches));
+        throw InputError(
+            "--gradient-accumulation",
+            fmt::format("{} micro-batches are too many for one step", plan.gradient_accumulation),
+            fmt::format("write at most {}, or a smaller --global-batch", kMostMicroBatches));
     switch (plan.runtime) {
         case Runtime::native:
             return lower_native(model, plan, phase);

@@ -13,9 +13,10 @@ namespace wirewise {
 
 enum class Strategy : std::uint8_t { single, ddp, zero1, zero2, fsdp, fsdp_shard_grad_op, hsdp };
 enum class Runtime : std::uint8_t { native, pytorch, deepspeed };
-// When DDP's first bucket, one gradient copy, goes back after the rebuild in the second step. NCCL's process group holds
-// it until its watchdog, which looks every 100 ms, has seen the first all-reduce end and another collective is issued:
-// before the new buckets, at the broadcast of module buffers after them, or only in the second backward.
+// When DDP's first bucket, one gradient copy, goes back after the rebuild in the second step. NCCL's process
+// group holds it until its watchdog, which looks every 100 ms, has seen the first all-reduce end and another
+// collective is issued: before the new buckets, at the broadcast of module buffers after them, or only in the
+// second backward.
 enum class StaleBucket : std::uint8_t { freed_at_rebuild, freed_at_buffer_broadcast, freed_in_backward };
 enum class Recompute : std::uint8_t { none, pointwise, selective, full };
 
@@ -50,11 +51,13 @@ struct ParallelPlan {
     Recompute recompute = Recompute::pointwise;
     std::int64_t loss_chunk = 2048;  // tokens of logits held at once; 0: all
     bool gradient_as_bucket_view = true;
-    StaleBucket stale_bucket = StaleBucket::freed_at_buffer_broadcast;  // PyTorch's DDP and ZeRO-1, second step
-    // PyTorch: transformers gives attention a mask tensor where the sequence is as long as a layer's sliding window, though
-    // such a mask is the causal one. Off: only where it is longer.
+    StaleBucket stale_bucket =
+        StaleBucket::freed_at_buffer_broadcast;  // PyTorch's DDP and ZeRO-1, second step
+    // PyTorch: transformers gives attention a mask tensor where the sequence is as long as a layer's sliding
+    // window, though such a mask is the causal one. Off: only where it is longer.
     bool window_mask = false;
-    double compute_capability = 9.0;  // of the GPU (0: AMD), where it decides what a framework's libraries allocate
+    double compute_capability =
+        9.0;              // of the GPU (0: AMD), where it decides what a framework's libraries allocate
     bool no_sync = true;  // reduce gradients only in the last micro-batch of a step where the strategy can
     bool clip_gradients = false;
     bool compile = false;

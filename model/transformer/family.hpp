@@ -50,7 +50,7 @@ struct Family {
     NormKind norm = NormKind::rms;
     PositionKind position = PositionKind::rotary;
     bool gated = true, parallel_block = false, pre_norms = true, post_norms = false;
-    bool mixture = false;              // has routed experts
+    bool mixture = false;  // has routed experts
     ModuleForm form{};
     std::int64_t extra_positions = 0;  // rows of the position table beyond the longest sequence
     Traits traits = trait::always;     // true of every model of the family

@@ -1,6 +1,6 @@
-// How an architecture's reference implementation (transformers, in PyTorch) runs its modules. The mathematics is the same;
-// which tensors live, and which kernels run, is not. Facts read in its source (5.17) and in traces of its steps
-// (calibration/samples/pytorch_traces_h200.md), 2026-11.
+// How an architecture's reference implementation (transformers, in PyTorch) runs its modules. The mathematics
+// is the same; which tensors live, and which kernels run, is not. Facts read in its source (5.17) and in
+// traces of its steps (tests/pytorch/fixtures/traces.jsonl), 2026-11.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ enum class NormForm : std::uint8_t {
 
 // How q, k and v come out of one fused projection.
 enum class FusedSplit : std::uint8_t {
-    slices,  // by indexing: each gradient is a zero tensor of the full width with its part filled
-    split,   // by split(): one gradient for all
+    slices,       // by indexing: each gradient is a zero tensor of the full width with its part filled
+    split,        // by split(): one gradient for all
     split_heads,  // each head's q, k and v stand together: the one gradient is head-major, and copied (NeoX)
 };
 

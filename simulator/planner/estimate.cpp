@@ -19,8 +19,8 @@ std::size_t slowness(std::string_view transport) {
     return static_cast<std::size_t>(std::find(order.begin(), order.end(), transport) - order.begin());
 }
 
-// One communicator per distinct set of groups: axes whose groups are the same (DDP's replicas are the whole world) share
-// one, as their pricer is one.
+// One communicator per distinct set of groups: axes whose groups are the same (DDP's replicas are the whole
+// world) share one, as their pricer is one.
 RuntimeMemory runtime_memory(const StepProgram& program, const RuntimeCosts& costs, const Wires& wires) {
     RuntimeMemory memory{costs.context_bytes, Bytes(0), ""};
     std::vector<const CollectivePricer*> seen;

@@ -42,7 +42,8 @@ ParallelPlan plan_of(const json& row) {
 
 // Beside the rows, among the models of the committed cases, or built in.
 std::string place_of_model(const std::string& folder, const std::string& file) {
-    for (const std::string& place : {folder, std::string(WIREWISE_SOURCE_FOLDER "/tests/validate/cases/models")})
+    for (const std::string& place :
+         {folder, std::string(WIREWISE_SOURCE_FOLDER "/tests/validate/cases/models")})
         if (std::filesystem::exists(place + "/" + file)) return place + "/" + file;
     return std::filesystem::path(file).stem().string();
 }
@@ -79,6 +80,29 @@ const std::vector<MeasuredStep>& measured_steps() {
 
 std::vector<MeasuredStep> sampled_steps(const std::string& machine) {
     return read(WIREWISE_SOURCE_FOLDER "/calibration/samples", "pytorch_steps_" + machine + ".jsonl");
+}
+
+std::vector<TracedStep> traced_steps() {
+    std::ifstream file(WIREWISE_FIXTURES "/traces.jsonl");
+    std::vector<TracedStep> steps;
+    for (std::string line; std::getline(file, line);) {
+        const json row = json::parse(line);
+        TracedStep step{row.at("model"),
+                        model_of(row, WIREWISE_FIXTURES),
+                        {},
+                        Bytes(row.at("forward_peak").get<std::int64_t>()),
+                        Bytes(row.at("backward_peak").get<std::int64_t>())};
+        step.plan.runtime = Runtime::pytorch;
+        step.plan.sequence_length = row.at("sequence_length");
+        step.plan.micro_batch = row.at("micro_batch");
+        step.plan.recompute = *recompute_from(row.at("recompute").get<std::string>());
+        step.plan.loss_chunk = 0;
+        step.plan.window_mask = true;
+        const DType type = *dtype_from(row.at("dtype").get<std::string>());
+        step.plan.precision = {type, type, type, type, type, false};
+        steps.push_back(std::move(step));
+    }
+    return steps;
 }
 
 const MeasuredStep& measured_step(const std::string& id) {

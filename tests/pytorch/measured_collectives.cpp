@@ -19,9 +19,8 @@ MeasuredCollectives::MeasuredCollectives(const std::string& wire) : wire_(wire) 
         if (measured.at("transport") != transport || !kind) continue;
         auto& curve = samples_[*kind];
         for (const auto& sample : measured.at("samples"))
-            curve.push_back(
-                {static_cast<double>(parse_bytes(sample.at(0).get<std::string>(), file).count()),
-                 1e6 * parse_seconds(sample.at(1).get<std::string>(), file).value()});
+            curve.push_back({static_cast<double>(parse_bytes(sample.at(0).get<std::string>(), file).count()),
+                             1e6 * parse_seconds(sample.at(1).get<std::string>(), file).value()});
         for (std::size_t i = curve.size() - 1; i-- > 0;)  // small sizes are noisy, only upwards
             curve[i].microseconds = std::min(curve[i].microseconds, curve[i + 1].microseconds);
     }

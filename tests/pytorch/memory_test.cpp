@@ -48,8 +48,8 @@ TEST(Memory, PeaksOfMeasuredSteps) {
     EXPECT_EQ(errors.allocated.count, 33);
 }
 
-// Sixteen architectures. The reserved memory of models of 0.1 to 0.5 G parameters, a few hundred MB of segments, is the
-// least certain.
+// Sixteen architectures. The reserved memory of models of 0.1 to 0.5 G parameters, a few hundred MB of
+// segments, is the least certain.
 TEST(Memory, PeaksOfSampledStepsOnTwoGpus) {
     const PeakErrors errors = errors_of(sampled_steps("h200-x2"), 0.006, 0.14);
     EXPECT_LT(errors.allocated.mean(), 0.0005);

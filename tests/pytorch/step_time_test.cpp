@@ -23,8 +23,8 @@ struct Comparison {
 
 Comparison compare(const MeasuredStep& step, const CostProfile& profile) {
     const StepProgram program = lower(step.model, step.plan, Phase::steady_step);
-    const Timeline timeline =
-        simulate(program, profile, MeasuredCollectives(step.wire), profile.runtime(name_of(step.plan.runtime)));
+    const Timeline timeline = simulate(program, profile, MeasuredCollectives(step.wire),
+                                       profile.runtime(name_of(step.plan.runtime)));
     const double error = to_seconds(timeline.end) / step.time - 1;
     return {step.id, step.wire, error, summarize(program, timeline).host_bound};
 }
@@ -55,8 +55,8 @@ Errors errors_on(std::string_view wire, bool host_bound) {
         fmt::print("{:58} {:+6.1f} %\n", c.id, 100 * c.error);
     }
     errors.mean /= std::max(errors.count, 1);
-    fmt::print("{}{}: {} steps, mean {:.2f} %, worst {:.1f} %\n", wire, host_bound ? ", host-bound" : "", errors.count,
-               100 * errors.mean, 100 * errors.worst);
+    fmt::print("{}{}: {} steps, mean {:.2f} %, worst {:.1f} %\n", wire, host_bound ? ", host-bound" : "",
+               errors.count, 100 * errors.mean, 100 * errors.worst);
     return errors;
 }
 
@@ -93,7 +93,8 @@ TEST(StepTime, HostBound) {
 // Sequences of 256 and 512 tokens are, and none of the long ones on NVLink but those that are near it.
 TEST(StepTime, TheHostIsBlamedWhereItIsToBlame) {
     for (const Comparison& c : comparisons()) {
-        const bool is_short = c.id.find("-s256-") != std::string::npos || c.id.find("-s512-") != std::string::npos;
+        const bool is_short =
+            c.id.find("-s256-") != std::string::npos || c.id.find("-s512-") != std::string::npos;
         if (is_short) {
             EXPECT_TRUE(c.host_bound) << c.id;
         }

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <span>
 
-#include "model/units/error.hpp"
 #include "model/cost/attention_library.hpp"
+#include "model/units/error.hpp"
 #include "tools/inputs/words.hpp"
 
 namespace wirewise {
@@ -45,10 +45,12 @@ OptimizerKind optimizer_of(const std::string& name) {
 Recompute recompute_of(const std::string& name, Runtime runtime) {
     if (name.empty()) return runtime == Runtime::native ? Recompute::pointwise : Recompute::none;
     const auto recompute = recompute_from(name);
-    if (runtime == Runtime::pytorch && (recompute == Recompute::pointwise || recompute == Recompute::selective))
-        throw InputError("--recompute",
-                         fmt::format("{} is of the native runtime: transformers on PyTorch recomputes whole layers", name),
-                         "write none or full, or --runtime native");
+    if (runtime == Runtime::pytorch &&
+        (recompute == Recompute::pointwise || recompute == Recompute::selective))
+        throw InputError(
+            "--recompute",
+            fmt::format("{} is of the native runtime: transformers on PyTorch recomputes whole layers", name),
+            "write none or full, or --runtime native");
     if (recompute) return *recompute;
     throw InputError("--recompute", fmt::format("unknown \"{}\"", name),
                      "write none, pointwise, selective or full");

@@ -76,7 +76,10 @@ void TrainingOptions::add_to(CLI::App& command) {
         .add_option("--recompute", recompute,
                     "none, pointwise, selective, full [native: pointwise, others: none]")
         ->group(group);
-    command.add_option("--attention", attention, "flash: the newest library; flash2, flash1 (and Triton's): older ones [flash]")->group(group);
+    command
+        .add_option("--attention", attention,
+                    "flash: the newest library; flash2, flash1 (and Triton's): older ones [flash]")
+        ->group(group);
     command
         .add_option("--loss-chunk", loss_chunk,
                     "tokens of logits held at once, 0: all [native 2048, others 0]")
@@ -86,8 +89,9 @@ void TrainingOptions::add_to(CLI::App& command) {
                   "DDP: gradients live in the buckets [on]")
         ->group(group);
     command
-        .add_flag("--window-mask", window_mask,
-                  "pytorch: a sliding window as long as the sequence is a mask tensor too [only a shorter one]")
+        .add_flag(
+            "--window-mask", window_mask,
+            "pytorch: a sliding window as long as the sequence is a mask tensor too [only a shorter one]")
         ->group(group);
     command.add_option("--profile", profile, "calibration profile [the GPU's, else its data sheet]")
         ->group(group);

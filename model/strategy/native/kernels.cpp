@@ -139,8 +139,8 @@ Kernel elementwise_kernel(PointwiseKind kind, std::int64_t elements, int operand
                      .type = type};
 }
 
-// Reads the gradient; reads and writes parameter, moments and the master copy (from which the parameter is then
-// only written).
+// Reads the gradient; reads and writes parameter, moments and the master copy (from which the parameter is
+// then only written).
 Kernel optimizer_kernel(OptimizerKind kind, std::int64_t count, DType parameter, DType gradient, DType state,
                         bool master) {
     Bytes traffic = bytes_of(count, gradient) + bytes_of(count, parameter) * (master ? 1 : 2) +

@@ -9,9 +9,7 @@ namespace wirewise {
 class NativeParameters final : public ParameterPolicy {
   public:
     explicit NativeParameters(NativeContext& context)
-        : weights_(context),
-          gradients_(context),
-          optimizer_(context, weights_, gradients_) {}
+        : weights_(context), gradients_(context), optimizer_(context, weights_, gradients_) {}
 
     void begin_step() override { weights_.begin_step(); }
     void before_forward(Unit unit) override;

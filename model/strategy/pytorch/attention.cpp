@@ -1,5 +1,5 @@
-// Attention as transformers calls it. Source: transformers/integrations/sdpa_attention.py, masking_utils.py (5.17);
-// sizes of what cuDNN allocates from traces of its calls.
+// Attention as transformers calls it. Source: transformers/integrations/sdpa_attention.py, masking_utils.py
+// (5.17); sizes of what cuDNN allocates from traces of its calls.
 #include <utility>
 
 #include "model/strategy/pytorch/ops.hpp"
@@ -23,10 +23,12 @@ Tensor repeated(Tape& tape, const Tensor& x, std::int64_t times) {
     Tensor result = copied(tape, "repeat heads", x, x.rows * times, x.type);
     if (node)
         tape.record(result, [input = Input(x)](Tape& t, Tensor gradient) {
-            Tensor sum = t.storages.empty("sum over repeated heads", input.rows, input.columns, gradient.type);
-            t.compute("sum over repeated heads",
-                      reduction_kernel(gradient.rows, gradient.columns, gradient.bytes() + sum.bytes(), sum.type),
-                      {{gradient, Access::read}, {sum, Access::write}});
+            Tensor sum =
+                t.storages.empty("sum over repeated heads", input.rows, input.columns, gradient.type);
+            t.compute(
+                "sum over repeated heads",
+                reduction_kernel(gradient.rows, gradient.columns, gradient.bytes() + sum.bytes(), sum.type),
+                {{gradient, Access::read}, {sum, Access::write}});
             t.accumulate(input.target, std::move(sum));
         });
     return result;
@@ -93,7 +95,8 @@ Tensor additive(Tape& tape, const Tensor& mask, std::int64_t batch, DType type) 
 
 }  // namespace
 
-// The log-sum-exp and two seed scalars are kept; without a mask keys and values are not repeated (enable_gqa).
+// The log-sum-exp and two seed scalars are kept; without a mask keys and values are not repeated
+// (enable_gqa).
 Tensor attention(Tape& tape, const AttentionInputs& inputs, const Attention& shape) {
     const std::int64_t groups = inputs.mask.defined() ? shape.heads / shape.kv_heads : 1;
     const auto for_each_head = [&](const Tensor& x) {  // a single head is seen many times without a copy
@@ -119,8 +122,9 @@ Tensor attention(Tape& tape, const AttentionInputs& inputs, const Attention& sha
                   {seed, Access::write},
                   {offset, Access::write}});
     if (node)
-        tape.record(o, [saved = Saved{inputs.q, std::move(k), std::move(v), std::move(mask), o, lse, seed, offset},
-                        shape](Tape& t, Tensor gradient) { attention_backward(t, saved, shape, gradient); });
+        tape.record(
+            o, [saved = Saved{inputs.q, std::move(k), std::move(v), std::move(mask), o, lse, seed, offset},
+                shape](Tape& t, Tensor gradient) { attention_backward(t, saved, shape, gradient); });
     return inputs.head_major ? joined_heads(tape, o) : o;
 }
 
@@ -137,7 +141,8 @@ static Tensor contiguous(Tape& tape, const Tensor& x) {
 }
 
 // Scores, mask, softmax in fp32 and the product with the values, each a tensor of its own.
-Tensor eager_attention(Tape& tape, const AttentionInputs& inputs, const Attention& shape, AttentionForm form) {
+Tensor eager_attention(Tape& tape, const AttentionInputs& inputs, const Attention& shape,
+                       AttentionForm form) {
     const DType type = inputs.v.type;
     const DType score_type = form == AttentionForm::eager ? type : DType::fp32;
     const DType value_type = form == AttentionForm::math ? DType::fp32 : type;
@@ -148,7 +153,8 @@ Tensor eager_attention(Tape& tape, const AttentionInputs& inputs, const Attentio
     };
     constexpr LinearNames kScores{"attention scores", "attention scores, query gradient",
                                   "attention scores, key gradient"};
-    constexpr LinearNames kValues{"attention values", "attention weights gradient", "attention value gradient"};
+    constexpr LinearNames kValues{"attention values", "attention weights gradient",
+                                  "attention value gradient"};
     Tensor weights;
     {
         const Tensor q = prepared(inputs.q, score_type, 1), k = prepared(inputs.k, score_type, groups);

@@ -9,8 +9,8 @@ namespace wirewise {
 
 namespace {
 
-// The default workspace per cuBLAS (hipBLAS) handle, counted as allocated: 32 MiB from Hopper on, :4096:2:16:8 before it,
-// 128 MiB on MI300. Source: ATen/cuda/CublasHandlePool.cpp (2.11).
+// The default workspace per cuBLAS (hipBLAS) handle, counted as allocated: 32 MiB from Hopper on,
+// :4096:2:16:8 before it, 128 MiB on MI300. Source: ATen/cuda/CublasHandlePool.cpp (2.11).
 Bytes blas_workspace(double compute_capability) {
     if (compute_capability == 0) return 128_MiB;
     return compute_capability >= 9 ? 32_MiB : 8_MiB + 128_KiB;
@@ -21,8 +21,9 @@ Bytes blas_workspace(double compute_capability) {
 EagerDecoder::EagerDecoder(PytorchContext& context)
     : context_(context), tape_(context.tape), modules_(context), compiled_(context, modules_) {
     for (const std::string_view name : {"cuBLAS workspace", "cuBLAS workspace of autograd"})
-        cublas_workspaces_.push_back(context.build().persistent(
-            name, blas_workspace(context.plan().compute_capability), DType::int8, Role::workspace, context.compute));
+        cublas_workspaces_.push_back(
+            context.build().persistent(name, blas_workspace(context.plan().compute_capability), DType::int8,
+                                       Role::workspace, context.compute));
     tape_.gradients = context.phase() != Phase::evaluation;
 }
 

@@ -50,11 +50,13 @@ Bytes column_sum_workspace(std::int64_t rows, std::int64_t columns) {
 Tensor fitted(Tape& tape, const Input& input, Tensor gradient) {
     if (gradient.count() > input.rows * input.columns) {
         Tensor sum = tape.storages.empty("gradient sum over rows", input.rows, input.columns, gradient.type);
-        const Bytes staged = input.rows == 1 ? column_sum_workspace(gradient.rows, gradient.columns) : Bytes(0);
+        const Bytes staged =
+            input.rows == 1 ? column_sum_workspace(gradient.rows, gradient.columns) : Bytes(0);
         const Kernel kernel =
             reduction_kernel(gradient.rows, gradient.columns, gradient.bytes() + sum.bytes(), gradient.type);
         if (staged > Bytes(0)) {
-            const Tensor workspace = tape.storages.empty("sum workspace", staged.count(), 1, DType::int8, Role::workspace);
+            const Tensor workspace =
+                tape.storages.empty("sum workspace", staged.count(), 1, DType::int8, Role::workspace);
             tape.compute("sum to shape", kernel,
                          {{gradient, Access::read}, {sum, Access::write}, {workspace, Access::write}});
         } else {
@@ -184,9 +186,10 @@ Tensor dropout(Tape& tape, const Tensor& x) {
     if (node)
         tape.record(result, [input = Input(x), mask](Tape& t, Tensor gradient) {
             Tensor dx = t.storages.empty("dropout gradient", input.rows, input.columns, gradient.type);
-            t.compute("dropout gradient",
-                      vector_kernel(dx.rows, dx.columns, gradient.bytes() + mask.bytes() + dx.bytes(), dx.type),
-                      {{gradient, Access::read}, {mask, Access::read}, {dx, Access::write}});
+            t.compute(
+                "dropout gradient",
+                vector_kernel(dx.rows, dx.columns, gradient.bytes() + mask.bytes() + dx.bytes(), dx.type),
+                {{gradient, Access::read}, {mask, Access::read}, {dx, Access::write}});
             t.accumulate(input.target, std::move(dx));
         });
     return result;

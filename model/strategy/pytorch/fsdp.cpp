@@ -41,7 +41,8 @@ class Fsdp final : public PytorchPolicy {
     }
     void end_evaluation() override { root_post_forward(); }
     void begin_step() override {
-        context_.build().allocate(stored_parameters());  // the shards have been there since then: no memory of this step's becomes theirs
+        context_.build().allocate(stored_parameters());  // the shards have been there since then: no memory
+                                                         // of this step's becomes theirs
         communication_.begin_step();
     }
     void before_forward(Unit unit) override;
@@ -80,7 +81,8 @@ class Fsdp final : public PytorchPolicy {
     bool reshards_;
 };
 
-// The model is built whole on the GPU; then fully_shard takes group by group, and swaps each weight for a copy of its shard.
+// The model is built whole on the GPU; then fully_shard takes group by group, and swaps each weight for a
+// copy of its shard.
 void Fsdp::load() {
     ProgramBuilder& build = context_.build();
     const DType type = context_.plan().precision.parameter;

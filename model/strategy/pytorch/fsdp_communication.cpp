@@ -7,8 +7,9 @@ namespace wirewise {
 
 namespace {
 
-// Passes of Python over a group's parameters: for a gather the inputs, their sizes, the outputs' views and the swap of the
-// modules' parameters; for a reduction the gradients, the swap, the chunks and the shards' views. A hook is one.
+// Passes of Python over a group's parameters: for a gather the inputs, their sizes, the outputs' views and
+// the swap of the modules' parameters; for a reduction the gradients, the swap, the chunks and the shards'
+// views. A hook is one.
 constexpr std::int32_t kPassesPerCollective = 4;
 
 }  // namespace
@@ -131,9 +132,10 @@ void FsdpCommunication::copy_weights(FsdpGroup& group) {
         const Bytes bytes = bytes_of(weight.shard_count, compute_type());
         const BufferId copy =
             build.transient("gathered weight", bytes, compute_type(), Role::communication, context_.compute);
-        build.compute(context_.compute, "copy weight",
-                      vector_kernel(1, weight.shard_count, bytes + build.at(weight.shard).bytes, compute_type()),
-                      {build.read(weight.shard), build.write(copy)});
+        build.compute(
+            context_.compute, "copy weight",
+            vector_kernel(1, weight.shard_count, bytes + build.at(weight.shard).bytes, compute_type()),
+            {build.read(weight.shard), build.write(copy)});
         group.unsharded.push_back(copy);
     }
     group.gathering = false;
@@ -218,7 +220,8 @@ void FsdpCommunication::reduce(FsdpGroup& group, std::vector<Tensor> gradients) 
                                             reduce_type(), Role::gradient, reduce_);
     if (ranks() == 1)
         build.compute(reduce_, "copy gradients",
-                      vector_kernel(1, group.shard_count, build.at(input).bytes + build.at(output).bytes, reduce_type()),
+                      vector_kernel(1, group.shard_count, build.at(input).bytes + build.at(output).bytes,
+                                    reduce_type()),
                       {build.read(input), build.write(output)});
     else
         build.collective(

@@ -69,7 +69,7 @@ class Modules {
     PytorchContext& context_;
     Tape& tape_;
     Tensor cosine_, sine_;
-    Tensor mask_;           // boolean, of layers that need one; in eager attention what is added to the scores
+    Tensor mask_;  // boolean, of layers that need one; in eager attention what is added to the scores
     std::vector<Tensor> autocast_cache_;  // by weight; lives through one forward
 };
 

@@ -29,15 +29,15 @@ Tensor add_scalar(Tape& tape, const Tensor& x);
 Tensor multiply(Tape& tape, const Tensor& a, const Tensor& b);
 Tensor scale(Tape& tape, const Tensor& x);  // by a constant
 Tensor negative(Tape& tape, const Tensor& x);
-Tensor power(Tape& tape, const Tensor& x);  // a constant, whole one: square, cube
+Tensor power(Tape& tape, const Tensor& x);    // a constant, whole one: square, cube
 Tensor tangent(Tape& tape, const Tensor& x);  // tanh: saves its result
 Tensor reciprocal_square_root(Tape& tape, const Tensor& x);
 // SiLU, GELU: save the input.
 Tensor activation(Tape& tape, const Tensor& x);
 // ReLU saves its result.
 Tensor rectified(Tape& tape, const Tensor& x);
-// GELU by elementwise expressions: 0.5 x (1 + tanh(c (x + d x^3))). Autocast takes powers in fp32, and what follows
-// from them.
+// GELU by elementwise expressions: 0.5 x (1 + tanh(c (x + d x^3))). Autocast takes powers in fp32, and what
+// follows from them.
 Tensor chained_gelu(Tape& tape, const Tensor& x, bool autocast);
 // Keeps a mask of one byte per element.
 Tensor dropout(Tape& tape, const Tensor& x);
@@ -71,7 +71,8 @@ Tensor expand_rows(Tape& tape, const Tensor& x, std::int64_t times);
 struct LinearNames {
     std::string_view forward, data_gradient, weight_gradient;
 };
-// A product of matrices per head, all heads in one launch: a is [rows, k], b holds the same heads' [k, columns].
+// A product of matrices per head, all heads in one launch: a is [rows, k], b holds the same heads' [k,
+// columns].
 Tensor batched_product(Tape& tape, const Tensor& a, const Tensor& b, std::int64_t columns,
                        const LinearNames& names);
 Tensor linear(Tape& tape, const Tensor& x, const Tensor& weight, const Tensor* bias,

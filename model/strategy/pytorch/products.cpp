@@ -138,8 +138,8 @@ Tensor embedding(Tape& tape, const Tensor& table, const Tensor& ids) {
         t.compute("embedding gradient, zeros", vector_kernel(dw.rows, dw.columns, dw.bytes(), dw.type),
                   {{dw, Access::write}});
         Tensor sorted = t.storages.empty("sorted ids", ids.rows, 2, DType::int64);
-        // More than 3072 ids: partial sums in fp32 per run of equal ids, and the sort's scratch (1,687 bytes per id, from
-        // traces of 4096 and 8192 ids).
+        // More than 3072 ids: partial sums in fp32 per run of equal ids, and the sort's scratch (1,687 bytes
+        // per id, from traces of 4096 and 8192 ids).
         const std::int64_t scratch = ids.rows > 3072 ? ids.rows * (4 * input.columns + 1687) : 1;
         Tensor partial = t.storages.empty("embedding partial sums", scratch, 1, DType::int8, Role::workspace);
         t.compute("sort ids", vector_kernel(ids.rows, 1, 4 * ids.bytes(), DType::int64),
@@ -147,7 +147,10 @@ Tensor embedding(Tape& tape, const Tensor& table, const Tensor& ids) {
         t.compute("embedding gradient",
                   eager_kernel(AccessClass::gather, gradient.rows, gradient.columns,
                                gradient.bytes() + gradient.bytes(), gradient.type),
-                  {{sorted, Access::read}, {gradient, Access::read}, {dw, Access::update}, {partial, Access::write}});
+                  {{sorted, Access::read},
+                   {gradient, Access::read},
+                   {dw, Access::update},
+                   {partial, Access::write}});
         sorted = partial = {};
         t.accumulate(input.target, std::move(dw));
     });

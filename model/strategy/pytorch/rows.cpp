@@ -29,8 +29,7 @@ Tensor softmax_of_rows(Tape& tape, const Tensor& x, DType type) {
     if (node)
         tape.record(y, [input = Input(x), y = y](Tape& t, Tensor gradient) {
             const Tensor product = t.storages.empty("softmax gradient product", y.rows, y.columns, y.type);
-            t.compute("softmax gradient product",
-                      vector_kernel(y.rows, y.columns, 3 * y.bytes(), y.type),
+            t.compute("softmax gradient product", vector_kernel(y.rows, y.columns, 3 * y.bytes(), y.type),
                       {{gradient, Access::read}, {y, Access::read}, {product, Access::write}});
             Tensor dx = t.storages.empty("softmax gradient", y.rows, y.columns, y.type);
             t.compute("softmax gradient",

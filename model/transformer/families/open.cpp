@@ -73,9 +73,11 @@ void refine_opt(ConfigKeys& keys, Blueprint& blueprint) {
 
 Family opt() {
     Family family{.model_type = "opt", .config_class = "OPTConfig"};
-    family.spelling = {
-        .kv_heads = {}, .intermediate = {"ffn_dim"}, .epsilon = {}, .activation = {"activation_function"},
-        .residual_dropout = {"dropout"}};
+    family.spelling = {.kv_heads = {},
+                       .intermediate = {"ffn_dim"},
+                       .epsilon = {},
+                       .activation = {"activation_function"},
+                       .residual_dropout = {"dropout"}};
     family.defaults = {.tied = true, .epsilon = 1e-5, .dropout = 0.1, .activation = "relu"};
     family.form.scaled_query = true;
     family.head_dimension = HeadDimension::quotient;
