@@ -62,8 +62,11 @@ Tensor concatenate(Tape& tape, const Tensor& a, const Tensor& b) {
     if (node)
         tape.record(result, [a = Input(a), b = Input(b)](Tape& t, Tensor gradient) {
             gradient.view = true;
-            if (a.wanted()) t.accumulate(a.target, gradient.as(a.rows, a.columns));
-            if (b.wanted()) t.accumulate(b.target, gradient.as(b.rows, b.columns));
+            const auto part = [&](const Input& input) {
+                return convert(t, "cast gradient", gradient.as(input.rows, input.columns), input.type);
+            };
+            if (a.wanted()) t.accumulate(a.target, part(a));
+            if (b.wanted()) t.accumulate(b.target, part(b));
         });
     return result;
 }
