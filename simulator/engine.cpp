@@ -148,6 +148,8 @@ class Engine {
             }
             case TaskKind::side_kernel:
                 return load.side / (load.compute > 0 ? contention_.side_kernel_rate : 1);
+            case TaskKind::host_kernel:
+                return 1;
             default:
                 return load.on_link[task.link % 16];
         }

@@ -106,7 +106,13 @@ class Pricing {
 
     void add_kernel(std::uint32_t index, const Op& op, const Compute& compute) {
         const PricedKernel& kernel = kernels_[index_of(compute.kernel)];
-        const bool side = program_.streams[index_of(op.stream)].kind != StreamKind::compute;
+        const StreamKind stream = program_.streams[index_of(op.stream)].kind;
+        if (stream == StreamKind::host) {
+            const Seconds time = host_kernel_time(program_.at(compute.kernel), profile_.host);
+            push(index, op, TaskKind::host_kernel, Seconds(0)).work = picoseconds(time);
+            return;
+        }
+        const bool side = stream != StreamKind::compute;
         push(index, op, side ? TaskKind::side_kernel : kernel.kind, runtime_.kernel).work = kernel.work;
         if (side) return;
         if (kernel.kind == TaskKind::gemm) result_.gemm_work += kernel.work;

@@ -17,6 +17,7 @@ enum class TaskKind : std::uint8_t {
     attention,
     memory_bound,
     side_kernel,  // a kernel on a stream that is not for compute
+    host_kernel,  // computed by the CPU
     collective,
     copy,
     record,

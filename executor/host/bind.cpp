@@ -88,15 +88,16 @@ class OpBinder {
         return [&group, peer, to = bytes(operands_.front())] { group.receive(peer, to); };
     }
 
-    // The host side is what the step was fed, or the device buffer's twin.
+    // A host side without an operand is what the step was fed, or the device buffer's twin.
     Work operator()(const Copy& copy) {
         const Place source = place_of(binding_, operands_.front()),
                     target = place_of(binding_, operands_.back());
         const auto bytes = static_cast<std::size_t>(copy.bytes.count());
         const std::byte* from = source.data;
         std::byte* to = target.data;
-        if (copy.from == MemorySpace::host) from = host_side(operands_.back());
-        if (copy.to == MemorySpace::host) to = twin_of(operands_.front());
+        const bool both = operands_.size() == 2;
+        if (copy.from == MemorySpace::host && !both) from = host_side(operands_.back());
+        if (copy.to == MemorySpace::host && !both) to = twin_of(operands_.front());
         return [=] { std::memcpy(to, from, bytes); };
     }
 
@@ -160,8 +161,10 @@ class OpBinder {
 }  // namespace
 
 Place place_of(const RankBinding& binding, const Operand& operand) {
-    Place place{binding.memory.at(operand.buffer), operand.bytes.count(),
-                binding.program.at(operand.buffer).dtype};
+    const Buffer& buffer = binding.program.at(operand.buffer);
+    Place place{buffer.space == MemorySpace::host ? binding.memory.twin(operand.buffer, buffer.bytes)
+                                                  : binding.memory.at(operand.buffer),
+                operand.bytes.count(), buffer.dtype};
     std::int64_t offset = operand.offset.count();
     if (operand.own_share) {
         const int shards = binding.program.axis_sizes[static_cast<std::size_t>(Axis::shard)];

@@ -78,6 +78,13 @@ struct CopyCosts {
     Seconds fixed;
 };
 
+// What the CPU computes for one rank while all ranks of its server do the same: bound by memory. Of the
+// machine, not of the GPU: see HostShare (model/topology/host_share.hpp); the default is a guess where no
+// machine is known.
+struct HostCosts {
+    BytesPerSecond memory_rate{10e9};
+};
+
 // What the host spends to issue one op of each kind, and what the process holds on the device, under one
 // runtime.
 struct RuntimeCosts {
@@ -102,6 +109,7 @@ struct CostProfile {
     PowerCosts power;
     ContentionCosts contention;
     CopyCosts copy;
+    HostCosts host;
     std::map<std::string, RuntimeCosts> runtimes;  // "native", "pytorch", "deepspeed"
 
     const RuntimeCosts& runtime(std::string_view runtime_name) const;

@@ -22,8 +22,17 @@ double relative_cost(Tile tile, const GemmCosts& costs) {
     return 1 + costs.small_tile_penalty * (reads - kBest);
 }
 
-Flops scheduled_flops(const Gemm& gemm, Tile tile, const CostProfile& profile) {
-    const std::int64_t tiles = divide_up(gemm.m, tile.m) * divide_up(gemm.n, tile.n);
+// One of the equal products of a grouped call.
+Gemm one_group(Gemm gemm) {
+    std::int64_t& tokens = gemm.layout == GemmLayout::weight_gradient ? gemm.k : gemm.m;
+    tokens = divide_up(tokens, std::max<std::int64_t>(gemm.groups, 1));
+    return gemm;
+}
+
+// Tiles of all groups share the SMs.
+Flops scheduled_flops(const Gemm& whole, Tile tile, const CostProfile& profile) {
+    const Gemm gemm = one_group(whole);
+    const std::int64_t tiles = gemm.groups * divide_up(gemm.m, tile.m) * divide_up(gemm.n, tile.n);
     const std::int64_t slots = divide_up(tiles, profile.multiprocessors) * profile.multiprocessors;
     const double per_tile =
         2.0 * static_cast<double>(tile.m * tile.n) * (static_cast<double>(gemm.k) + profile.gemm.prologue);
@@ -31,15 +40,17 @@ Flops scheduled_flops(const Gemm& gemm, Tile tile, const CostProfile& profile) {
 }
 
 // An accumulated or added result is read as well; both sides of it move while no tile computes.
-Seconds result_traffic(const Gemm& gemm, const CostProfile& profile) {
+Seconds result_traffic(const Gemm& whole, const CostProfile& profile) {
+    const Gemm gemm = one_group(whole);
     const std::int64_t reads = (gemm.accumulate ? 1 : 0) + (gemm.addend ? 1 : 0);
-    return reads * bytes_of(gemm.m * gemm.n, gemm.result) / profile.memory.vector_rate;
+    return reads * gemm.groups * bytes_of(gemm.m * gemm.n, gemm.result) / profile.memory.vector_rate;
 }
 
-// Skinny products are bound by reading their operands once.
-Seconds operand_traffic(const Gemm& gemm, const CostProfile& profile) {
+// Skinny products are bound by reading their operands once: of a grouped call, every group's weight.
+Seconds operand_traffic(const Gemm& whole, const CostProfile& profile) {
+    const Gemm gemm = one_group(whole);
     const Bytes operands = bytes_of(gemm.m * gemm.k, gemm.type) + bytes_of(gemm.k * gemm.n, gemm.type);
-    return (operands + bytes_of(gemm.m * gemm.n, gemm.result)) / profile.memory.vector_rate;
+    return gemm.groups * (operands + bytes_of(gemm.m * gemm.n, gemm.result)) / profile.memory.vector_rate;
 }
 
 FlopsPerSecond rate_of(DType type, const CostProfile& profile) {

@@ -106,6 +106,14 @@ Seconds kernel_time(const Kernel& kernel, const CostProfile& profile) {
                       kernel);
 }
 
+Seconds host_kernel_time(const Kernel& kernel, const HostCosts& costs) {
+    ensure(costs.memory_rate.value() > 0, "a host that computes has a memory rate");
+    const auto traffic = Overloaded{[](const OptimizerUpdate& update) { return update.traffic; },
+                                    [](const Pointwise& pointwise) { return pointwise.traffic; },
+                                    [](const auto&) { return Bytes(0); }};
+    return std::visit(traffic, kernel) / costs.memory_rate;
+}
+
 double power_factor(double share, const PowerCosts& costs) {
     return std::min(costs.limit, 1 + costs.slope * std::max(0.0, share - costs.knee));
 }

@@ -43,6 +43,11 @@ BufferId ProgramBuilder::persistent(std::string_view name, Bytes bytes, DType dt
     return add_buffer({{name, layer_}, bytes, dtype, role, Lifetime::persistent, home});
 }
 
+BufferId ProgramBuilder::on_host(Lifetime lifetime, std::string_view name, Bytes bytes, DType dtype,
+                                 Role role, StreamId home) {
+    return add_buffer({{name, layer_}, bytes, dtype, role, lifetime, home, MemorySpace::host});
+}
+
 std::string_view ProgramBuilder::intern(std::string text) { return *texts_->insert(std::move(text)).first; }
 
 KernelId ProgramBuilder::kernel_id(const Kernel& kernel) {

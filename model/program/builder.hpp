@@ -27,6 +27,9 @@ class ProgramBuilder {
     // must agree.
     BufferId transient(std::string_view name, Bytes bytes, DType dtype, Role role, StreamId home);
     BufferId persistent(std::string_view name, Bytes bytes, DType dtype, Role role, StreamId home);
+    // In host memory.
+    BufferId on_host(Lifetime lifetime, std::string_view name, Bytes bytes, DType dtype, Role role,
+                     StreamId home);
     std::string_view intern(std::string text);
 
     // Whole-buffer operands, or the part [offset, offset + bytes).

@@ -67,6 +67,7 @@ Flops flops_of(const OptimizerUpdate&) { return Flops(0); }
 
 void add_to(Hash& hash, const Gemm& g) {
     hash.add(g.layout, g.m, g.n, g.k, g.type, g.result, g.accumulate, g.bias, g.addend);
+    if (g.groups > 1) hash.add(g.groups);
 }
 void add_to(Hash& hash, const Attention& a) {
     hash.add(a.backward, a.batch, a.sequence, a.heads, a.kv_heads, a.head_dim, a.value_head_dim, a.window,
@@ -86,6 +87,7 @@ std::string text_of(const Gemm& g) {
     if (g.bias) text += " bias";
     if (g.addend) text += " addend";
     if (g.accumulate) text += " accumulate";
+    if (g.groups > 1) text += fmt::format(" in {} groups", g.groups);
     return text;
 }
 std::string text_of(const Attention& a) {

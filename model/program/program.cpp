@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 6> kPhases{"load",        "first_step", "
 constexpr std::array<std::string_view, kRoleCount> kRoles{"parameter",     "master_parameter", "gradient",
                                                           "optimizer",     "activation",       "logits",
                                                           "communication", "workspace"};
-constexpr std::array<std::string_view, 3> kStreamKinds{"compute", "communication", "copy"};
+constexpr std::array<std::string_view, 4> kStreamKinds{"compute", "communication", "copy", "host"};
 constexpr std::array<std::string_view, 3> kAxes{"replicate", "shard", "world"};
 constexpr std::array<std::string_view, 2> kSpaces{"device", "host"};
 constexpr std::array<std::string_view, 3> kHostWork{"hook", "optimizer_loop", "synchronize"};
@@ -67,8 +67,9 @@ std::string op_line(const StepProgram& program, std::size_t index) {
 
 std::string buffer_line(const StepProgram& program, std::size_t index) {
     const Buffer& buffer = program.buffers[index];
-    return fmt::format("b{} \"{}\" {} {} {} B {} on {}\n", index, to_text(buffer.name), name_of(buffer.role),
-                       name_of(buffer.dtype), buffer.bytes.count(),
+    return fmt::format("b{} \"{}\" {} {} {} B {}{} on {}\n", index, to_text(buffer.name),
+                       name_of(buffer.role), name_of(buffer.dtype), buffer.bytes.count(),
+                       buffer.space == MemorySpace::host ? "host " : "",
                        buffer.lifetime == Lifetime::persistent ? "persistent" : "transient",
                        program.streams[index_of(buffer.home)].name);
 }

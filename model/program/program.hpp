@@ -64,6 +64,9 @@ enum class Lifetime : std::uint8_t {
                  // it
 };
 
+enum class MemorySpace : std::uint8_t { device, host };
+std::string_view name_of(MemorySpace space);
+
 struct Buffer {
     Name name;
     Bytes bytes{};
@@ -71,9 +74,11 @@ struct Buffer {
     Role role = Role::activation;
     Lifetime lifetime = Lifetime::transient;
     StreamId home{};  // the stream whose memory pool holds it
+    MemorySpace space = MemorySpace::device;
 };
 
-enum class StreamKind : std::uint8_t { compute, communication, copy };
+// host: a FIFO of kernels that the CPU computes, on buffers in host memory.
+enum class StreamKind : std::uint8_t { compute, communication, copy, host };
 std::string_view name_of(StreamKind kind);
 
 struct Stream {
@@ -121,9 +126,8 @@ struct Receive {
     std::int32_t peer_offset = -1;
     Bytes bytes{};
 };
-enum class MemorySpace : std::uint8_t { device, host };
-std::string_view name_of(MemorySpace space);
-// A transfer by a copy engine. Reads its first operand, writes its second; a host side has no buffer operand.
+// A transfer by a copy engine. Reads its first operand, writes its second. A host side is a buffer in host
+// memory, or, where what lies there is not the plan's (the batch, a file), no operand.
 struct Copy {
     MemorySpace from = MemorySpace::device, to = MemorySpace::device;
     Bytes bytes{};

@@ -11,9 +11,10 @@ namespace wirewise {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> kFaultKinds{
-    "read_before_write", "unordered_conflict", "wait_before_record",   "freed_early", "used_after_release",
-    "double_update",     "missing_update",     "operand_out_of_range", "unknown_id",  "collective_mismatch"};
+constexpr std::array<std::string_view, 11> kFaultKinds{
+    "read_before_write",  "unordered_conflict", "wait_before_record", "freed_early",
+    "used_after_release", "double_update",      "missing_update",     "operand_out_of_range",
+    "unknown_id",         "wrong_memory",       "collective_mismatch"};
 
 }  // namespace
 
@@ -55,6 +56,7 @@ std::vector<Fault> verify(const StepProgram& program) {
     for (std::size_t i = 0; i < program.ops.size(); ++i) {
         order.advance(program.ops[i], i);
         events.visit(program.ops[i], i, notes);
+        check_places(program, i, notes);
         accesses.visit(i, order, notes);
         updates.visit(i, notes);
         memory.visit(i, order, notes);

@@ -18,6 +18,7 @@ enum class FaultKind : std::uint8_t {
     missing_update,        // a trained parameter is never updated
     operand_out_of_range,  // an operand's bytes leave its buffer
     unknown_id,            // an id that names nothing
+    wrong_memory,          // an operand lies in host memory where the op works on the device, or the reverse
     collective_mismatch,   // members of a group would issue different collectives
 };
 std::string_view name_of(FaultKind kind);

@@ -1,6 +1,7 @@
 // The single checks behind verify(). Each looks at one op at a time, in issue order, and notes what is wrong.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -40,6 +41,10 @@ ByteRange inside_buffer(const StepProgram& program, const Operand& operand);
 
 // Every id names something. The other checks rely on it.
 void check_ids(const StepProgram& program, FaultNotes& notes);
+
+// Kernels of a host stream work on buffers in host memory, all others on the device; a copy's operands lie
+// where it says.
+void check_places(const StepProgram& program, std::size_t index, FaultNotes& notes);
 
 // Every wait follows the record of its event.
 class EventCheck {

@@ -59,17 +59,26 @@ class MemoryWalk::Step {
     void bring_to_life(std::size_t b) {
         live_.born_at[b] = Liveness::kNever;  // an op may name it twice
         const Buffer& buffer = program_.buffers[b];
-        const Block block = blocks_[b] =
-            walk_.allocator_->allocate(buffer.bytes, buffer.home, buffer.lifetime);
-        walk_.alive_[index_of(buffer.role)] += block.bytes;
+        Block& block = blocks_[b];
+        if (buffer.space == MemorySpace::host) {
+            walk_.host_ += buffer.bytes;
+        } else {
+            block = walk_.allocator_->allocate(buffer.bytes, buffer.home, buffer.lifetime);
+            walk_.alive_[index_of(buffer.role)] += block.bytes;
+        }
         if (buffer.lifetime == Lifetime::persistent) walk_.residents_[b] = {block, buffer.bytes, true};
     }
 
     void let_go(std::size_t after) {
         for (std::uint32_t b = first_freed_[after]; b != Liveness::kNever; b = next_freed_[b]) {
-            walk_.allocator_->free(blocks_[b]);
-            walk_.alive_[index_of(program_.buffers[b].role)] -= blocks_[b].bytes;
             walk_.residents_[b].live = false;
+            const Buffer& buffer = program_.buffers[b];
+            if (buffer.space == MemorySpace::host) {
+                walk_.host_ -= buffer.bytes;
+                continue;
+            }
+            walk_.allocator_->free(blocks_[b]);
+            walk_.alive_[index_of(buffer.role)] -= blocks_[b].bytes;
         }
     }
 
@@ -81,6 +90,7 @@ class MemoryWalk::Step {
 
     void note(std::size_t op) {
         peak_.reserved = std::max(peak_.reserved, walk_.reserved());
+        peak_.host = std::max(peak_.host, walk_.host());
         if (walk_.allocated() <= peak_.allocated) return;
         peak_.allocated = walk_.allocated();
         peak_.breakdown = walk_.alive_;
@@ -105,9 +115,10 @@ MemoryWalk& MemoryWalk::operator=(MemoryWalk&&) noexcept = default;
 
 MemoryPeak MemoryWalk::run(const StepProgram& program, const Wanted& wanted) {
     MemoryPeak here = Step(*this, program, wanted).run();
-    const Bytes reserved = std::max(peak_.reserved, here.reserved);
+    const Bytes reserved = std::max(peak_.reserved, here.reserved), host = std::max(peak_.host, here.host);
     if (here.allocated > peak_.allocated) peak_ = here;
     peak_.reserved = reserved;
+    peak_.host = host;
     return here;
 }
 

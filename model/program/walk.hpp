@@ -18,6 +18,7 @@ using BytesByRole = std::array<Bytes, kRoleCount>;
 struct MemoryPeak {
     Bytes allocated;        // the highest the runtime's counter reached
     Bytes reserved;         // the highest held from the driver
+    Bytes host;             // the highest in host memory, this rank's
     BytesByRole breakdown;  // alive at the allocated peak, by Role, rounding included: adds up to `allocated`
     Phase phase{};          // the program in which the allocated peak fell
     OpId op{};              // the op being issued then
@@ -53,6 +54,7 @@ class MemoryWalk {
     const MemoryPeak& peak() const { return peak_; }
     Bytes allocated() const { return allocator_->allocated(); }
     Bytes reserved() const { return allocator_->reserved(); }
+    Bytes host() const { return host_; }
 
   private:
     struct Resident {  // a live persistent buffer
@@ -64,6 +66,7 @@ class MemoryWalk {
 
     std::unique_ptr<Allocator> allocator_;
     std::vector<Resident> residents_;  // by buffer id
+    Bytes host_;                       // alive in host memory
     BytesByRole alive_{};
     MemoryPeak peak_;
 };

@@ -4,7 +4,9 @@
 
 #include <limits>
 
+#include "model/strategy/deepspeed/lower_deepspeed.hpp"
 #include "model/strategy/native/lower_native.hpp"
+#include "model/strategy/offload_rules.hpp"
 #include "model/strategy/pytorch/lower_pytorch.hpp"
 #include "model/units/error.hpp"
 
@@ -17,16 +19,17 @@ StepProgram lower(const Transformer& model, const ParallelPlan& plan, Phase phas
             "--gradient-accumulation",
             fmt::format("{} micro-batches are too many for one step", plan.gradient_accumulation),
             fmt::format("write at most {}, or a smaller --global-batch", kMostMicroBatches));
+    require_offload(plan);
     switch (plan.runtime) {
         case Runtime::native:
             return lower_native(model, plan, phase);
         case Runtime::pytorch:
             return lower_pytorch(model, plan, phase);
         case Runtime::deepspeed:
-            break;
+            return lower_deepspeed(model, plan, phase);
     }
-    throw InputError("--runtime", fmt::format("{} is not modelled yet", name_of(plan.runtime)),
-                     "write native or pytorch");
+    ensure(false, "a plan has a runtime");
+    return {};
 }
 
 }  // namespace wirewise

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "model/program/kernel.hpp"
+#include "model/strategy/offload.hpp"
 #include "model/units/dtype.hpp"
 
 namespace wirewise {
@@ -61,6 +62,8 @@ struct ParallelPlan {
     bool no_sync = true;  // reduce gradients only in the last micro-batch of a step where the strategy can
     bool clip_gradients = false;
     bool compile = false;
+    Offload offload;
+    DeepSpeedSettings deepspeed;  // of the deepspeed runtime
     std::uint64_t seed = 1;
 
     std::int64_t tokens_per_micro_batch() const { return sequence_length * micro_batch; }

@@ -48,10 +48,21 @@ Fit fit_of(Bytes limit, Bytes expected, const Interval<Bytes>& interval) {
     return expected <= limit ? Fit::tight : Fit::no;
 }
 
+Fit fit_of(const HostMemory& host) {
+    constexpr std::int64_t kSlackPart = 10;
+    if (host.limit == Bytes(0) || host.peak + host.peak / kSlackPart <= host.limit) return Fit::yes;
+    return host.peak <= host.limit ? Fit::tight : Fit::no;
+}
+
+Fit fit_of(const Estimate& estimate, Bytes limit, const Interval<Bytes>& interval) {
+    return std::max(fit_of(limit, estimate.device_used(), interval), fit_of(estimate.host));
+}
+
 ParallelPlan plan_for(const Question& question, Strategy strategy, int ranks) {
     ParallelPlan plan = question.plan;
     plan.strategy = strategy;
     plan.mesh = mesh_for(strategy, ranks, question.shard_group);
+    if (strategy == Strategy::single) plan.offload = {};  // the baseline
     if (!question.global_batch) return plan;
     const std::int64_t together = plan.micro_batch * ranks;
     if (*question.global_batch % together != 0)
@@ -76,7 +87,7 @@ PlanCandidate judge(const Question& question, const ParallelPlan& plan, const Si
     candidate.limit = site.memory_limit();
     candidate.intervals = intervals_of(candidate.estimate, question.profile);
     const Bytes used = candidate.estimate.device_used();
-    candidate.fits = fit_of(candidate.limit, used, candidate.intervals.memory);
+    candidate.fits = fit_of(candidate.estimate, candidate.limit, candidate.intervals.memory);
     candidate.oom_probability = chance_above(candidate.limit, used, candidate.intervals.memory);
     candidate.throughput = throughput_of(question, candidate, site);
     candidate.bottleneck = bottleneck_of(candidate.estimate);

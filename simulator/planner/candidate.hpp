@@ -16,6 +16,12 @@ PlanCandidate judge(const Question& question, const ParallelPlan& plan, const Si
 
 Fit fit_of(Bytes limit, Bytes expected, const Interval<Bytes>& interval);
 
+// Pinned blocks round up and the processes need memory of their own: what comes within a tenth of the limit
+// is tight. An unknown limit is no limit.
+Fit fit_of(const HostMemory& host);
+// On the device and on the host.
+Fit fit_of(const Estimate& estimate, Bytes limit, const Interval<Bytes>& interval);
+
 // Tokens a second of all ranks together.
 double tokens_per_second(const ParallelPlan& plan, Seconds step);
 

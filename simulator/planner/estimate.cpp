@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "model/cost/host_costs.hpp"
 #include "model/memory/stale_bucket.hpp"
 #include "model/memory/states.hpp"
 #include "model/strategy/lower.hpp"
@@ -113,6 +114,8 @@ Estimate walked(const Transformer& model, const ParallelPlan& plan, const Site& 
     steady = std::move(phases.steady);
     Estimate estimate;
     estimate.phases = std::move(phases.phases);
+    estimate.host = host_memory_of(estimate.phases, host_share(site.machine(), site.gpus()).ranks,
+                                   site.machine().host_memory);
     estimate.peak = phases.peak;
     estimate.reserved = phases.reserved;
     if (race) estimate.others = other_races(model, expected);
@@ -170,8 +173,8 @@ Estimate estimate_memory(const Transformer& model, const ParallelPlan& plan, con
 }
 
 Timeline simulate_on(const Site& site, const ParallelPlan& plan, const StepProgram& program) {
-    return simulate(program, site.profile(), site.wires(plan.mesh),
-                    site.profile().runtime(name_of(plan.runtime)));
+    const CostProfile profile = in_machine(site.profile(), host_share(site.machine(), site.gpus()));
+    return simulate(program, profile, site.wires(plan.mesh), profile.runtime(name_of(plan.runtime)));
 }
 
 Estimate estimate(const Transformer& model, const ParallelPlan& plan, const Site& site) {

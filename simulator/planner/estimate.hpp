@@ -8,6 +8,7 @@
 #include "model/program/walk.hpp"
 #include "model/strategy/plan.hpp"
 #include "model/transformer/transformer.hpp"
+#include "simulator/planner/host_memory.hpp"
 #include "simulator/planner/site.hpp"
 #include "simulator/planner/walk_phases.hpp"
 
@@ -44,6 +45,7 @@ struct Estimate {
     std::vector<RacePeak>
         others;  // what else the peak may be, where it is decided by a race (see StaleBucket)
     RuntimeMemory runtime;
+    HostMemory host;
     Bytes device_used() const { return reserved + runtime.total(); }
 
     TimelineSummary time;

@@ -29,6 +29,8 @@ class Reader {
         return *found;
     }
 
+    bool has(const char* key) const { return json_.contains(key); }
+
     template <class T>
     T get(const char* key) const try {
         return at(key).template get<T>();
@@ -97,6 +99,18 @@ Json precision_json(const Precision& precision) {
             {"master_weights", precision.master_weights}};
 }
 
+Json deepspeed_json(const DeepSpeedSettings& settings) {
+    Json json{{"reduce_bucket_size", settings.reduce_bucket_size},
+              {"allgather_bucket_size", settings.allgather_bucket_size},
+              {"stage3_prefetch_bucket_size", settings.prefetch_bucket_size},
+              {"stage3_param_persistence_threshold", settings.param_persistence_threshold},
+              {"stage3_max_live_parameters", settings.max_live_parameters},
+              {"stage3_max_reuse_distance", settings.max_reuse_distance},
+              {"sub_group_size", settings.sub_group_size}};
+    if (settings.overlap_comm) json["overlap_comm"] = *settings.overlap_comm;
+    return json;
+}
+
 // The axes that are reserved must be 1, and the others those that the strategy makes of so many ranks.
 Mesh read_mesh(const Reader& from, Strategy strategy, const std::string& place) {
     const auto axis = [&](const char* key, std::int64_t most) {
@@ -121,6 +135,23 @@ Precision read_precision(const Reader& from) {
             from.word("optimizer_state_dtype", dtype_from), from.get<bool>("master_weights")};
 }
 
+// Keys of plans that offload, or of DeepSpeed's.
+void read_host(const Reader& from, ParallelPlan& plan) {
+    if (from.has("offload_optimizer")) plan.offload.optimizer = from.get<bool>("offload_optimizer");
+    if (from.has("offload_parameters")) plan.offload.parameters = from.get<bool>("offload_parameters");
+    if (plan.runtime != Runtime::deepspeed) return;
+    constexpr std::int64_t kMost = 1'000'000'000'000'000;
+    DeepSpeedSettings& settings = plan.deepspeed;
+    settings.reduce_bucket_size = from.count("reduce_bucket_size", 1, kMost);
+    settings.allgather_bucket_size = from.count("allgather_bucket_size", 0, kMost);
+    settings.prefetch_bucket_size = from.count("stage3_prefetch_bucket_size", 0, kMost);
+    settings.param_persistence_threshold = from.count("stage3_param_persistence_threshold", 0, kMost);
+    settings.max_live_parameters = from.count("stage3_max_live_parameters", 0, kMost);
+    settings.max_reuse_distance = from.count("stage3_max_reuse_distance", 0, kMost);
+    settings.sub_group_size = from.count("sub_group_size", 1, kMost);
+    if (from.has("overlap_comm")) settings.overlap_comm = from.get<bool>("overlap_comm");
+}
+
 ParallelPlan read_plan(const Reader& from, const std::string& place) {
     ParallelPlan plan;
     plan.strategy = from.word("strategy", strategy_from);
@@ -140,6 +171,7 @@ ParallelPlan read_plan(const Reader& from, const std::string& place) {
     plan.clip_gradients = from.get<bool>("clip_gradients");
     plan.compile = from.get<bool>("compile");
     plan.seed = from.whole("seed");
+    read_host(from, plan);
     return plan;
 }
 
@@ -172,6 +204,10 @@ Json to_json(const PlanFile& file) {
                  {"max_grad_norm", file.max_grad_norm},
                  {"compile", plan.compile},
                  {"seed", plan.seed}});
+    if (plan.offload.any())
+        json.update(
+            {{"offload_optimizer", plan.offload.optimizer}, {"offload_parameters", plan.offload.parameters}});
+    if (plan.runtime == Runtime::deepspeed) json.update(deepspeed_json(plan.deepspeed));
     return json;
 }
 

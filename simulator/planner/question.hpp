@@ -51,6 +51,7 @@ struct Remedy {
     Bytes peak;
     Seconds step;
     Fit fits{};
+    Bytes host_peak;
 };
 
 // The buffer whose allocation first exceeds the limit.

@@ -27,16 +27,17 @@ void add(std::vector<Change>& changes, const ParallelPlan& plan, std::string opt
     changes.push_back(std::move(change));
 }
 
-void less_activation(std::vector<Change>& changes, const ParallelPlan& plan) {
+void less_activation(std::vector<Change>& changes, const ParallelPlan& plan, bool global_batch) {
     if (plan.recompute != Recompute::full)
         add(changes, plan, "--recompute full", [](ParallelPlan& to) { to.recompute = Recompute::full; });
     if (plan.recompute == Recompute::none && plan.runtime == Runtime::native)
         add(changes, plan, "--recompute pointwise",
             [](ParallelPlan& to) { to.recompute = Recompute::pointwise; });
-    if (plan.micro_batch > 1 && plan.micro_batch % 2 == 0)
+    if (plan.micro_batch > 1 && plan.micro_batch % 2 == 0)  // a global batch sets the accumulation itself
         add(changes, plan,
-            fmt::format("--micro-batch {} --gradient-accumulation {}", plan.micro_batch / 2,
-                        plan.gradient_accumulation * 2),
+            global_batch ? fmt::format("--micro-batch {}", plan.micro_batch / 2)
+                         : fmt::format("--micro-batch {} --gradient-accumulation {}", plan.micro_batch / 2,
+                                       plan.gradient_accumulation * 2),
             [](ParallelPlan& to) { to.micro_batch /= 2, to.gradient_accumulation *= 2; });
     if (plan.runtime == Runtime::native && (plan.loss_chunk == 0 || plan.loss_chunk > 512))
         add(changes, plan, "--loss-chunk 512", [](ParallelPlan& to) { to.loss_chunk = 512; });
@@ -55,6 +56,19 @@ void smaller_states(std::vector<Change>& changes, const ParallelPlan& plan) {
         add(changes, plan, "--parameter-dtype bf16", [](ParallelPlan& to) {
             to.precision.parameter = to.precision.gradient = to.precision.reduce = DType::bf16;
         });
+}
+
+// To the host what the runtime can put there, or back.
+void offloaded(std::vector<Change>& changes, const ParallelPlan& plan) {
+    const auto change = [&](const char* words, Offload offload) {
+        if (plan.offload == offload) return;
+        add(changes, plan, fmt::format("--offload {}", words),
+            [&](ParallelPlan& to) { to.offload = offload; });
+    };
+    if (plan.offload.any()) change("none", {});
+    if (plan.runtime == Runtime::deepspeed) change("optimizer", {.optimizer = true});
+    if (plan.runtime != Runtime::native)
+        change("optimizer,parameters", {.optimizer = true, .parameters = true});
 }
 
 int shards_how_much(Strategy strategy) {
@@ -100,23 +114,30 @@ std::optional<Remedy> tried(const Question& question, const Change& change, cons
     const Estimate result = estimate(question.model, change.plan, change.gpus.empty() ? site : other);
     const Intervals intervals = intervals_of(result, question.profile);
     return Remedy{change.option, result.device_used(), result.time.step,
-                  fit_of(site.memory_limit(), result.device_used(), intervals.memory)};
+                  fit_of(result, site.memory_limit(), intervals.memory), result.host.peak};
 } catch (const InputError&) {  // this runtime has no such option: no remedy
     return std::nullopt;
+}
+
+// Less where it does not fit: on the host, or on the device.
+bool helps(const Remedy& remedy, const PlanCandidate& candidate) {
+    const HostMemory& host = candidate.estimate.host;
+    if (fit_of(host) == Fit::no) return remedy.host_peak < host.peak;
+    return remedy.peak < candidate.estimate.device_used();
 }
 
 }  // namespace
 
 std::vector<Remedy> remedies_for(const Question& question, const PlanCandidate& candidate, const Site& site) {
     std::vector<Change> changes;
-    less_activation(changes, candidate.plan);
+    less_activation(changes, candidate.plan, question.global_batch.has_value());
     smaller_states(changes, candidate.plan);
     more_sharding(changes, question, candidate.plan);
     more_gpus(changes, question, candidate);
+    offloaded(changes, candidate.plan);
     std::vector<Remedy> remedies;
     for (const Change& change : changes)
-        if (const auto remedy = tried(question, change, site);
-            remedy && remedy->peak < candidate.estimate.device_used())
+        if (const auto remedy = tried(question, change, site); remedy && helps(*remedy, candidate))
             remedies.push_back(*remedy);
     std::stable_sort(remedies.begin(), remedies.end(), [](const Remedy& a, const Remedy& b) {
         if (a.fits != b.fits) return a.fits < b.fits;

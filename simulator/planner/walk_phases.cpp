@@ -13,8 +13,10 @@ namespace wirewise {
 namespace {
 
 // The steps at which the peak of a training run can fall: states appear in the first, buckets and optimizer
-// states are complete from the second on, the caching allocator's segments from the third.
-constexpr std::array kPhases{Phase::load, Phase::first_step, Phase::second_step, Phase::steady_step};
+// states are complete from the second on, the caching allocator's segments from the third; then what a run
+// does between steps.
+constexpr std::array kPhases{Phase::load,        Phase::first_step, Phase::second_step,
+                             Phase::steady_step, Phase::evaluation, Phase::save};
 
 std::string describe(const Buffer& buffer) {
     return fmt::format("{} ({}, {}, {})", to_text(buffer.name), name_of(buffer.role), to_text(buffer.bytes),
@@ -64,17 +66,21 @@ bool has_stale_bucket(const ParallelPlan& plan) {
 
 bool repeats_previous_phase(const ParallelPlan& plan, Phase phase) {
     if (phase == Phase::second_step) return plan.runtime == Runtime::native;
-    return phase == Phase::steady_step && plan.runtime != Runtime::deepspeed && !has_stale_bucket(plan);
+    // DeepSpeed's first step makes the states and records the order of modules; the second is like any other.
+    return phase == Phase::steady_step && !has_stale_bucket(plan);
 }
 
 WalkedPhases walk_phases(const Transformer& model, const ParallelPlan& whole) {
     const ParallelPlan plan = with_walked_micro_batches(whole);
     WalkedPhases walked;
     MemoryWalk walk = walk_for(plan.runtime);
+    StepProgram program;
     for (const Phase phase : kPhases) {
-        if (!repeats_previous_phase(plan, phase)) walked.steady = lower(model, plan, phase);
-        walked.steady.phase = phase;
-        walked.phases.push_back({phase, walk.run(walked.steady)});
+        if (!repeats_previous_phase(plan, phase)) program = lower(model, plan, phase);
+        program.phase = phase;
+        walked.phases.push_back({phase, walk.run(program), {}});
+        walked.phases.back().host_kept = walk.host();
+        if (phase == Phase::steady_step) walked.steady = std::move(program);
         walked.phases.back().peak.at = renumbered(walked.phases.back().peak.at, plan, whole);
         walked.reserved = std::max(walked.reserved, walked.phases.back().peak.reserved);
     }

@@ -12,6 +12,7 @@ namespace wirewise {
 struct PhasePeak {
     Phase phase{};
     MemoryPeak peak;
+    Bytes host_kept;  // in host memory when the phase is over, this rank's
 };
 
 struct WalkedPhases {

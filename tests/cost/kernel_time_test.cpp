@@ -78,5 +78,27 @@ TEST(PowerFactor, RisesFromTheKneeToTheLimit) {
     EXPECT_EQ(power_factor(1, power), 1.2);
 }
 
+// Few tokens for many experts: the time is that of reading every expert's weight, not one.
+TEST(KernelTime, RoutedExpertsReadEveryWeight) {
+    const CostProfile profile = h200();
+    const std::int64_t experts = 64, rows = 256, in = 2048, out = 1408;
+    const Bytes weights = experts * bytes_of(in * out, DType::bf16);
+    for (const GemmLayout layout : {GemmLayout::forward, GemmLayout::data_gradient}) {
+        const Gemm product{.layout = layout, .m = rows, .n = out, .k = in, .groups = experts};
+        EXPECT_GE(gemm_time(product, profile), weights / profile.memory.vector_rate);
+    }
+    const Gemm gradient{
+        .layout = GemmLayout::weight_gradient, .m = out, .n = in, .k = rows, .groups = experts};
+    EXPECT_GE(gemm_time(gradient, profile), weights / profile.memory.vector_rate);  // each is written
+    EXPECT_EQ(flops_of(Kernel(gradient)).value(), 2.0 * rows * in * out);
+}
+
+// With much work for each, groups cost what one product of the same flops does.
+TEST(KernelTime, GroupsOfManyTokensCostNoMore) {
+    const CostProfile profile = h200();
+    const Gemm one{.m = 65536, .n = 4096, .k = 4096}, eight{.m = 65536, .n = 4096, .k = 4096, .groups = 8};
+    EXPECT_NEAR(gemm_time(eight, profile) / gemm_time(one, profile), 1, 0.03);
+}
+
 }  // namespace
 }  // namespace wirewise

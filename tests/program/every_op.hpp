@@ -36,6 +36,18 @@ inline StepProgram every_op() {
     b.join(copies, wire);
     b.copy(copies, "offload", {MemorySpace::device, MemorySpace::host, Bytes(1024)}, {b.read(arrived)});
     b.host_work(copies, "synchronize", {HostWorkKind::synchronize, 1});
+    const StreamId host = b.stream("host", StreamKind::host);
+    const BufferId twin =
+        b.on_host(Lifetime::persistent, "twin", Bytes(1024), DType::bf16, Role::gradient, host);
+    b.copy(copies, "to the host", {MemorySpace::device, MemorySpace::host, Bytes(1024)},
+           {b.read(arrived), b.write(twin)});
+    b.join(host, copies);
+    b.compute(host, "scale on the host", Pointwise{.kind = PointwiseKind::scale, .rows = 16, .columns = 32},
+              {b.update(twin)});
+    b.join(copies, host);
+    b.copy(copies, "from the host", {MemorySpace::host, MemorySpace::device, Bytes(1024)},
+           {b.read(twin), b.write(arrived)});
+    b.join(compute, copies);
     b.in_section(Section::update);
     b.compute(compute, "adamw", OptimizerUpdate{.count = 512},
               {b.read(arrived), b.update(weight), b.update(state)});

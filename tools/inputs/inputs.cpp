@@ -11,6 +11,7 @@
 #include "model/transformer/read_config.hpp"
 #include "model/units/error.hpp"
 #include "simulator/planner/placement.hpp"
+#include "tools/inputs/deepspeed_config.hpp"
 #include "tools/inputs/machine.hpp"
 #include "tools/inputs/profile.hpp"
 #include "tools/inputs/training.hpp"
@@ -54,8 +55,11 @@ void PlanOptions::add_to(CLI::App& command) {
     money.add_to(command);
 }
 
-Inputs inputs_of(const PlanOptions& options) {
+Inputs inputs_of(const PlanOptions& asked) {
     Inputs inputs;
+    PlanOptions options = asked;
+    if (!options.training.deepspeed_config.empty())
+        apply_deepspeed_config(options.training.deepspeed_config, options.training, inputs.warnings);
     Question& question = inputs.question;
     question.model = load_model(options.model.model, options.model.set);
     question.plan = plan_template(options.training, question.model, inputs.warnings);
@@ -98,39 +102,64 @@ PlanOptions plan_options_of(const std::vector<std::string>& words, const std::st
     return options;
 }
 
+namespace {
+
+Json offload_words(const Offload& offload) {
+    Json words = Json::array();
+    if (offload.optimizer) words.push_back("optimizer");
+    if (offload.parameters) words.push_back("parameters");
+    return words;
+}
+
+Json deepspeed_json(const DeepSpeedSettings& settings) {
+    return {{"reduce_bucket_size", settings.reduce_bucket_size},
+            {"allgather_bucket_size", settings.allgather_bucket_size},
+            {"overlap_comm", settings.overlap_comm ? Json(*settings.overlap_comm) : Json(nullptr)},
+            {"stage3_prefetch_bucket_size", settings.prefetch_bucket_size},
+            {"stage3_param_persistence_threshold", settings.param_persistence_threshold},
+            {"stage3_max_live_parameters", settings.max_live_parameters},
+            {"stage3_max_reuse_distance", settings.max_reuse_distance},
+            {"sub_group_size", settings.sub_group_size}};
+}
+
+}  // namespace
+
 Json echo_of(const Inputs& inputs) {
     const Question& question = inputs.question;
     const ParallelPlan& plan = question.plan;
-    return {{"model", question.model.name},
-            {"machine", question.machine.name},
-            {"nodes", question.machine.servers},
-            {"fabric", question.machine.fabric.name},
-            {"gpu", question.machine.gpus.front().model->name},
-            {"gpus", question.gpus},
-            {"placement", inputs.placement},
-            {"runtime", name_of(plan.runtime)},
-            {"compile", plan.compile},
-            {"sequence_length", plan.sequence_length},
-            {"micro_batch", plan.micro_batch},
-            {"gradient_accumulation", plan.gradient_accumulation},
-            {"global_batch", question.global_batch ? Json(*question.global_batch) : Json(nullptr)},
-            {"no_sync", plan.no_sync},
-            {"shard_group", question.shard_group},
-            {"parameter_dtype", name_of(plan.precision.parameter)},
-            {"gradient_dtype", name_of(plan.precision.gradient)},
-            {"reduce_dtype", name_of(plan.precision.reduce)},
-            {"compute_dtype", name_of(plan.precision.compute)},
-            {"optimizer_state_dtype", name_of(plan.precision.optimizer_state)},
-            {"master_weights", plan.precision.master_weights},
-            {"optimizer", name_of(plan.optimizer)},
-            {"clip_gradients", plan.clip_gradients},
-            {"recompute", name_of(plan.recompute)},
-            {"attention", inputs.attention},
-            {"loss_chunk", plan.loss_chunk},
-            {"gradient_as_bucket_view", plan.gradient_as_bucket_view},
-            {"window_mask", plan.window_mask},
-            {"profile", question.profile.name},
-            {"profile_measured", question.profile.measured}};
+    Json echo{{"model", question.model.name},
+              {"machine", question.machine.name},
+              {"nodes", question.machine.servers},
+              {"fabric", question.machine.fabric.name},
+              {"gpu", question.machine.gpus.front().model->name},
+              {"gpus", question.gpus},
+              {"placement", inputs.placement},
+              {"runtime", name_of(plan.runtime)},
+              {"compile", plan.compile},
+              {"sequence_length", plan.sequence_length},
+              {"micro_batch", plan.micro_batch},
+              {"gradient_accumulation", plan.gradient_accumulation},
+              {"global_batch", question.global_batch ? Json(*question.global_batch) : Json(nullptr)},
+              {"no_sync", plan.no_sync},
+              {"shard_group", question.shard_group},
+              {"parameter_dtype", name_of(plan.precision.parameter)},
+              {"gradient_dtype", name_of(plan.precision.gradient)},
+              {"reduce_dtype", name_of(plan.precision.reduce)},
+              {"compute_dtype", name_of(plan.precision.compute)},
+              {"optimizer_state_dtype", name_of(plan.precision.optimizer_state)},
+              {"master_weights", plan.precision.master_weights},
+              {"optimizer", name_of(plan.optimizer)},
+              {"clip_gradients", plan.clip_gradients},
+              {"offload", offload_words(plan.offload)},
+              {"recompute", name_of(plan.recompute)},
+              {"attention", inputs.attention},
+              {"loss_chunk", plan.loss_chunk},
+              {"gradient_as_bucket_view", plan.gradient_as_bucket_view},
+              {"window_mask", plan.window_mask},
+              {"profile", question.profile.name},
+              {"profile_measured", question.profile.measured}};
+    if (plan.runtime == Runtime::deepspeed) echo["deepspeed"] = deepspeed_json(plan.deepspeed);
+    return echo;
 }
 
 }  // namespace wirewise

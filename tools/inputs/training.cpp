@@ -8,6 +8,7 @@
 #include <span>
 
 #include "model/cost/attention_library.hpp"
+#include "model/strategy/offload_rules.hpp"
 #include "model/units/error.hpp"
 #include "tools/inputs/words.hpp"
 
@@ -87,7 +88,6 @@ Precision precision_of(const TrainingOptions& options) {
 }
 
 void refuse_unmodelled(const TrainingOptions& options) {
-    if (!options.offload.empty()) throw InputError("--offload", "not modelled yet", "leave it out");
     if (!attention_library_from(options.attention))
         throw InputError("--attention", fmt::format("\"{}\" is not modelled yet", options.attention),
                          "write flash, flash2 or flash1");
@@ -113,8 +113,10 @@ std::span<const Strategy> strategies_of_runtime(Runtime runtime) {
     return {};
 }
 
-int fewest_ranks(Strategy strategy) {
-    if (strategy == Strategy::single) return 1;
+// DeepSpeed's stages also run on one GPU: for the sake of offload.
+int fewest_ranks(Strategy strategy, Runtime runtime) {
+    if (strategy == Strategy::single || (runtime == Runtime::deepspeed && sharding_of(strategy).optimizer))
+        return 1;
     return strategy == Strategy::hsdp ? 4 : 2;
 }
 
@@ -134,17 +136,46 @@ Strategy named_strategy(const std::string& name, Runtime runtime, int ranks, int
     if (std::find(known.begin(), known.end(), *strategy) == known.end())
         throw InputError("--strategy", fmt::format("{} has no {}", name_of(runtime), name),
                          fmt::format("write one of {}", fmt::join(names, ", ")));
-    if (ranks < fewest_ranks(*strategy))
-        throw InputError(
-            "--strategy",
-            fmt::format("{} needs at least {} GPUs, {} chosen", name, fewest_ranks(*strategy), ranks),
-            "choose more with --gpus or --gpu-ids, or write single");
+    if (ranks < fewest_ranks(*strategy, runtime))
+        throw InputError("--strategy",
+                         fmt::format("{} needs at least {} GPUs, {} chosen", name,
+                                     fewest_ranks(*strategy, runtime), ranks),
+                         "choose more with --gpus or --gpu-ids, or write single");
     if (*strategy == Strategy::hsdp && !groups_well(ranks, shard_group))
         throw InputError(
             "--shard-group",
             fmt::format("groups of {} do not make two or more groups of {} GPUs", shard_group, ranks),
             "write a proper divisor of the number of GPUs, from 2 up");
     return *strategy;
+}
+
+Offload offload_of(const std::string& words, Runtime runtime) {
+    Offload offload;
+    for (const std::string& word : split(words, ',')) {
+        if (word == "optimizer")
+            offload.optimizer = true;
+        else if (word == "parameters")
+            offload.parameters = true;
+        else if (!word.empty() && word != "none")
+            throw InputError("--offload", fmt::format("unknown \"{}\"", word),
+                             "write optimizer, parameters or both");
+    }
+    // The runtime's most sharded strategy tells what it can at all.
+    if (const auto refusal = offload_refusal(runtime, Strategy::fsdp, offload))
+        throw InputError("--offload", refusal->problem, refusal->remedy);
+    return offload;
+}
+
+// Parameters, gradients and their reduction in one 16-bit type, the fp32 partition always beside them.
+void as_deepspeed_has_it(const TrainingOptions& options, ParallelPlan& plan) {
+    Precision& precision = plan.precision;
+    if (precision.gradient != precision.parameter || precision.reduce != precision.parameter)
+        throw InputError("--gradient-dtype",
+                         "DeepSpeed is modelled with gradients and reduction as the parameters",
+                         "leave --gradient-dtype and --reduce-dtype out");
+    precision.compute = precision.parameter;
+    precision.master_weights = true;
+    plan.deepspeed = options.deepspeed;
 }
 
 // Every piece of the logits is several ops of the program.
@@ -169,11 +200,13 @@ Runtime runtime_of(const TrainingOptions& options) {
 
 std::vector<Strategy> strategies_of(const TrainingOptions& options, Runtime runtime, int ranks,
                                     int shard_group) {
+    const Offload offload = offload_of(options.offload, runtime);
     std::vector<Strategy> chosen;
     for (const auto& name : split(options.strategy, ',')) {
         if (name == "all") {
             for (const Strategy strategy : strategies_of_runtime(runtime))
-                if (ranks >= fewest_ranks(strategy) &&
+                if (ranks >= fewest_ranks(strategy, runtime) &&
+                    !offload_refusal(runtime, strategy, offload) &&
                     (strategy != Strategy::hsdp || groups_well(ranks, shard_group)))
                     chosen.push_back(strategy);
         } else {
@@ -213,6 +246,8 @@ ParallelPlan plan_template(const TrainingOptions& options, const Transformer& mo
         throw InputError("--compile",
                          fmt::format("is of the pytorch runtime, not of {}", name_of(plan.runtime)),
                          "add --runtime pytorch, or leave it out");
+    plan.offload = offload_of(options.offload, plan.runtime);
+    if (plan.runtime == Runtime::deepspeed) as_deepspeed_has_it(options, plan);
     return plan;
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "model/strategy/offload.hpp"
+
 namespace CLI {
 class App;
 class Option;
@@ -47,6 +49,8 @@ struct TrainingOptions {
     double max_grad_norm = 0;
     std::int64_t loss_chunk = kNotSaid;  // the runtime's own
     std::string profile;
+    std::string deepspeed_config;  // a file
+    DeepSpeedSettings deepspeed;   // what it says
     void add_to(CLI::App& command);
 };
 

@@ -40,7 +40,10 @@ void add_precision(CLI::App& command, TrainingOptions& to) {
     command
         .add_option("--optimizer", to.optimizer, "adamw_fused, adamw_foreach, adamw_8bit, sgd [adamw_fused]")
         ->group(group);
-    command.add_option("--offload", to.offload, "not modelled yet")->group("");
+    command
+        .add_option("--offload", to.offload,
+                    "optimizer, parameters or both: in host memory, updated by the CPU [none]")
+        ->group(group);
     command.add_option("--max-grad-norm", to.max_grad_norm, "clip gradients to this norm [off]")
         ->group(group);
 }
@@ -65,6 +68,10 @@ void add_reserved(CLI::App& command) {
 void TrainingOptions::add_to(CLI::App& command) {
     const char* group = "Strategy";
     command.add_option("--runtime", runtime, "native, pytorch, deepspeed [native]")->group(group);
+    command
+        .add_option("--deepspeed-config", deepspeed_config,
+                    "a DeepSpeed config (JSON): its stage, precision, batch, buckets and offload")
+        ->group(group);
     command.add_flag("--compile", compile, "the layers are compiled (pytorch)")->group(group);
     command
         .add_option("--strategy", strategy,

@@ -1,5 +1,6 @@
 #include "tools/render/plan_json.hpp"
 
+#include "simulator/planner/candidate.hpp"
 #include "tools/render/model_report.hpp"
 #include "tools/render/money.hpp"
 
@@ -38,6 +39,8 @@ Json phases_json(const Estimate& estimate) {
     Json phases = Json::array();
     for (const PhasePeak& phase : estimate.phases)
         phases.push_back({{"phase", name_of(phase.phase)},
+                          {"peak_bytes", (phase.peak.reserved + estimate.runtime.total()).count()},
+                          {"host_peak_bytes", phase.peak.host.count()},
                           {"peak_allocated_bytes", phase.peak.allocated.count()},
                           {"peak_at", phase.peak.at}});
     return phases;
@@ -72,6 +75,15 @@ Json memory_json(const PlanCandidate& candidate) {
                               {"at", candidate.overflow->at},
                               {"short_by_bytes", candidate.overflow->short_by.count()}};
     return memory;
+}
+
+// Of the server that needs most, all its ranks together.
+Json host_memory_json(const HostMemory& host) {
+    return {{"peak_bytes", host.peak.count()},
+            {"limit_bytes", host.limit > Bytes(0) ? Json(host.limit.count()) : Json(nullptr)},
+            {"fits", name_of(fit_of(host))},
+            {"phase", name_of(host.phase)},
+            {"why", host.why}};
 }
 
 Json time_json(const PlanCandidate& candidate) {
@@ -117,6 +129,7 @@ Json remedies_json(const PlanCandidate& candidate) {
     for (const Remedy& remedy : candidate.remedies)
         list.push_back({{"option", remedy.option},
                         {"peak_bytes", remedy.peak.count()},
+                        {"host_peak_bytes", remedy.host_peak.count()},
                         {"step_seconds", remedy.step.value()},
                         {"fits", name_of(remedy.fits)}});
     return list;
@@ -137,6 +150,7 @@ Json candidate_json(const PlanCandidate& candidate, const Inputs& inputs) {
               {"fits", name_of(candidate.fits)},
               {"oom_probability", candidate.oom_probability},
               {"memory", memory_json(candidate)},
+              {"host_memory", host_memory_json(candidate.estimate.host)},
               {"time", time_json(candidate)},
               {"throughput", throughput_json(candidate.throughput)},
               {"bottleneck", candidate.bottleneck},

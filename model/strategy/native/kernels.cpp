@@ -21,7 +21,8 @@ Kernel linear_forward_kernel(std::int64_t rows, LinearShape shape, DType type, b
                 .type = type,
                 .result = type,
                 .bias = bias,
-                .addend = addend};
+                .addend = addend,
+                .groups = shape.groups};
 }
 
 Kernel data_gradient_kernel(std::int64_t rows, LinearShape shape, DType type, bool accumulate) {
@@ -31,7 +32,8 @@ Kernel data_gradient_kernel(std::int64_t rows, LinearShape shape, DType type, bo
                 .k = shape.outputs,
                 .type = type,
                 .result = type,
-                .accumulate = accumulate};
+                .accumulate = accumulate,
+                .groups = shape.groups};
 }
 
 Kernel weight_gradient_kernel(std::int64_t rows, LinearShape shape, DType type, DType result, bool bias,
@@ -43,7 +45,8 @@ Kernel weight_gradient_kernel(std::int64_t rows, LinearShape shape, DType type, 
                 .type = type,
                 .result = result,
                 .accumulate = accumulate,
-                .bias = bias};
+                .bias = bias,
+                .groups = shape.groups};
 }
 
 Kernel attention_kernel(const AttentionShape& shape, std::int64_t batch, std::int64_t sequence, DType type,

@@ -9,6 +9,7 @@ namespace wirewise {
 
 struct LinearShape {
     std::int64_t inputs = 0, outputs = 0;
+    std::int64_t groups = 1;  // routed experts: so many weights of this shape
 };
 
 Kernel linear_forward_kernel(std::int64_t rows, LinearShape shape, DType type, bool bias, bool addend);

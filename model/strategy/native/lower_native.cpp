@@ -13,6 +13,16 @@ void emit_load(ProgramBuilder& build) {
     build.allocate(all);
 }
 
+// Each rank copies what it stores to the host, unit by unit, on its way to the file.
+void emit_save(NativeContext& context, const NativeParameters& parameters) {
+    for (const Unit unit : context.units()) {
+        context.build().at_layer(unit.layer);
+        const Operand read = context.build().read(parameters.stored(unit));
+        context.build().copy(context.streams.compute, "save parameters",
+                             {MemorySpace::device, MemorySpace::host, read.bytes}, {read});
+    }
+}
+
 }  // namespace
 
 StepProgram lower_native(const Transformer& model, const ParallelPlan& plan, Phase phase) {
@@ -22,6 +32,8 @@ StepProgram lower_native(const Transformer& model, const ParallelPlan& plan, Pha
     NativeLayers layers(context, parameters);
     if (phase == Phase::load)
         emit_load(emission.build);
+    else if (phase == Phase::save)
+        emit_save(context, parameters);
     else
         emit_step(emission, layers, parameters);
     return std::move(emission.build).finish();

@@ -29,8 +29,10 @@ MlpPart MlpEmitter::dense(Unit unit) const {
 
 MlpPart MlpEmitter::routed(Unit unit) const {
     const MlpShape& shape = context_.model().layer(unit.layer).mlp;
-    return part(unit, context_.tokens() * shape.top_k, shape.intermediate,
-                {{expert_gate, expert_up, expert_gate_up}, {expert_down}});
+    MlpPart experts = part(unit, context_.tokens() * shape.top_k, shape.intermediate,
+                           {{expert_gate, expert_up, expert_gate_up}, {expert_down}});
+    experts.expansion.shape.groups = experts.contraction.shape.groups = shape.experts;
+    return experts;
 }
 
 MlpPart MlpEmitter::shared(Unit unit) const {

@@ -21,6 +21,7 @@ class NativeParameters final : public ParameterPolicy {
 
     Operand weight(Unit unit, Slice slice) const { return weights_.operand(unit, slice); }
     Operand gradient(Unit unit, Slice slice) const { return gradients_.operand(unit, slice); }
+    BufferId stored(Unit unit) const { return weights_.stored(unit); }
     DType gradient_type() const { return gradients_.type(); }
     bool accumulates() const { return gradients_.accumulates(); }
     BufferId loss() const { return optimizer_.loss(); }

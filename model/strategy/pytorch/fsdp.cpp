@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "model/strategy/moments.hpp"
 #include "model/strategy/pytorch/fsdp_communication.hpp"
 #include "model/strategy/pytorch/optimizer.hpp"
 #include "model/strategy/pytorch/policy.hpp"
@@ -64,6 +65,7 @@ class Fsdp final : public PytorchPolicy {
         std::size_t group = 0, index = 0;
     };
     std::vector<PytorchOptimizer::Item> items() const;
+    bool built_whole() const;
     FsdpGroup& group(Unit unit) {
         return unit.root() ? groups_.back() : groups_[static_cast<std::size_t>(unit.layer)];
     }
@@ -81,8 +83,16 @@ class Fsdp final : public PytorchPolicy {
     bool reshards_;
 };
 
-// The model is built whole on the GPU; then fully_shard takes group by group, and swaps each weight for a
-// copy of its shard.
+// A model that needs less whole than its step's states do is built on the GPU; a larger one reaches it group by group, from
+// the host or the meta device.
+bool Fsdp::built_whole() const {
+    const ParallelPlan& plan = context_.plan();
+    const std::int64_t parameter = size_of(plan.precision.parameter);
+    const std::int64_t moments = moment_count(plan.optimizer) * size_of(plan.precision.optimizer_state);
+    return parameter * plan.mesh.shard <= parameter + moments;
+}
+
+// fully_shard takes group by group and swaps each weight for a copy of its shard.
 void Fsdp::load() {
     ProgramBuilder& build = context_.build();
     const DType type = context_.plan().precision.parameter;
@@ -90,12 +100,15 @@ void Fsdp::load() {
     for (const Weight& weight : context_.weights.all())
         whole.push_back(build.transient("whole weight", bytes_of(weight.count(), type), type, Role::parameter,
                                         context_.compute));
-    build.allocate(whole);
-    for (const FsdpGroup& group : groups_)
+    if (built_whole()) build.allocate(whole);
+    for (const FsdpGroup& group : groups_) {
+        if (!built_whole())
+            for (const ShardedWeight& weight : group.weights) build.allocate(whole[index_of(weight.id)]);
         for (const ShardedWeight& weight : group.weights) {
-            build.allocate(std::span(&weight.shard, 1));
+            build.allocate(weight.shard);
             build.release(whole[index_of(weight.id)]);
         }
+    }
 }
 
 // The optimizer sees parameters() order: the root's weights lie around the layers'.

@@ -24,8 +24,23 @@ std::unique_ptr<PytorchPolicy> make_policy(PytorchContext& context) {
     throw InputError("--strategy", "PyTorch has no zero2", "write fsdp_shard_grad_op, its nearest relative");
 }
 
-// Each rank copies what it stores to the host.
+BufferId whole_model_on_host(PytorchContext& context, std::string_view name) {
+    const DType type = context.plan().precision.parameter;
+    return context.build().on_host(Lifetime::transient, name, bytes_of(context.model().parameters(), type),
+                                   type, Role::parameter, context.compute);
+}
+
+// from_pretrained reads the whole checkpoint into each rank's host memory.
+void emit_load(PytorchContext& context, PytorchPolicy& policy) {
+    const BufferId checkpoint = whole_model_on_host(context, "checkpoint");
+    context.build().allocate(checkpoint);
+    policy.load();
+    context.build().release(checkpoint);
+}
+
+// Each rank copies what it stores to the host; the first assembles the full state dict there.
 void emit_save(PytorchContext& context, const PytorchPolicy& policy) {
+    context.build().allocate(whole_model_on_host(context, "state dict"));
     for (const BufferId buffer : policy.stored_parameters()) {
         const Operand read = context.build().read(buffer);
         const Copy copy{MemorySpace::device, MemorySpace::host, read.bytes};
@@ -34,7 +49,7 @@ void emit_save(PytorchContext& context, const PytorchPolicy& policy) {
 }
 
 void emit_phase(PytorchContext& context, PytorchPolicy& policy, EagerDecoder& decoder) {
-    if (context.phase() == Phase::load) return policy.load();
+    if (context.phase() == Phase::load) return emit_load(context, policy);
     if (context.phase() == Phase::save) return emit_save(context, policy);
     emit_step(context.emission, decoder, policy);
     if (context.phase() == Phase::evaluation) policy.end_evaluation();

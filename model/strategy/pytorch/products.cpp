@@ -103,9 +103,11 @@ Tensor expert_linear(Tape& tape, const Tensor& x, const Tensor& stacked, std::in
     const bool node = tape.begin({&x, &stacked}, true);
     const std::int64_t out = stacked.count() / experts / x.columns;
     const auto kernel_of = [=, type = x.type, rows = x.rows, in = x.columns](GemmLayout layout) {
-        if (layout == GemmLayout::forward) return gemm(layout, rows, out, in, type);
-        if (layout == GemmLayout::data_gradient) return gemm(layout, rows, in, out, type);
-        return gemm(layout, out, in, rows, type);
+        Gemm kernel = layout == GemmLayout::forward         ? gemm(layout, rows, out, in, type)
+                      : layout == GemmLayout::data_gradient ? gemm(layout, rows, in, out, type)
+                                                            : gemm(layout, out, in, rows, type);
+        kernel.groups = experts;
+        return kernel;
     };
     Tensor y = tape.storages.empty(names.forward, x.rows, out, x.type);
     tape.compute(names.forward, kernel_of(GemmLayout::forward),

@@ -1,0 +1,42 @@
+// ZeRO-3's reduction: gradients are copied into one bucket of reduce_bucket_size elements; a full one is
+// concatenated once more, part by part, and reduce-scattered; each rank copies its parts into a flat buffer
+// of its gradients, or adds them there. With the optimizer offloaded that buffer lies on the host, and at the
+// accumulation boundary the parts also go there in fp32. Source: deepspeed/runtime/zero/stage3.py,
+// runtime/comm/coalesced_collectives.py, read 2026-11.
+#pragma once
+
+#include "model/strategy/deepspeed/flat_adam.hpp"
+#include "model/strategy/deepspeed/zero3_layout.hpp"
+
+namespace wirewise {
+
+class PartitionReduce {
+  public:
+    PartitionReduce(PytorchContext& context, const Zero3Layout& layout, std::optional<StreamId> host,
+                    const FlatAdam& adam);
+
+    BufferId gradients() const { return own_parts_; }
+    void add(WeightId weight, Tensor gradient);
+    void end_backward();
+
+  private:
+    bool overlaps() const { return context_.plan().deepspeed.overlap_comm.value_or(true); }
+    DType type() const { return context_.plan().precision.parameter; }
+    void reduce();
+    void keep(const std::vector<WeightId>& weights, BufferId reduced);
+    void keep_on_gpu(WeightId weight, const Operand& gradient);
+    void keep_on_host(WeightId weight, const Operand& gradient);
+    Operand host_gradient(WeightId weight) const;
+
+    PytorchContext& context_;
+    const Zero3Layout& layout_;
+    const FlatAdam& adam_;
+    StreamId reduce_;
+    BufferId own_parts_;
+    std::optional<BufferId> bucket_;
+    std::vector<WeightId> members_;
+    std::vector<Tensor> large_;  // members that the bucket cannot hold
+    std::int64_t filled_ = 0;
+};
+
+}  // namespace wirewise
