@@ -83,8 +83,8 @@ class Fsdp final : public PytorchPolicy {
     bool reshards_;
 };
 
-// A model that needs less whole than its step's states do is built on the GPU; a larger one reaches it group by group, from
-// the host or the meta device.
+// A model that needs less whole than its step's states do is built on the GPU; a larger one reaches it group
+// by group, from the host or the meta device.
 bool Fsdp::built_whole() const {
     const ParallelPlan& plan = context_.plan();
     const std::int64_t parameter = size_of(plan.precision.parameter);
