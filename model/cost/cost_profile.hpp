@@ -24,6 +24,8 @@ struct GemmCosts {
     Seconds fixed;
     double small_tile_penalty = 0;
     double prologue = 0;  // start and end of a tile, in units of k
+    double unaligned_factor =
+        1;  // on the time where a row of an operand or result is no multiple of 16 bytes
 };
 
 // Useful flop/s of attention at head_dim 128, piecewise linear over log2(flops).
@@ -32,6 +34,7 @@ struct AttentionCosts {
     RateCurve forward, backward;
     double half_head_factor = 1;  // time factor at head_dim 64; linear in head_dim up to 1 at 128
     double in_step_factor = 1;    // in a step against alone
+    double masked_factor = 1;     // on the time per flop where a mask tensor is read and added
 };
 
 struct MemoryCosts {

@@ -40,6 +40,22 @@ double format_factor(DType type, const GemmCosts& gemm) {
     return own.value() > 0 ? best / own : 1;
 }
 
+// Rows of 16 bytes are what the fast kernels load: a vocabulary such as 50257 keeps its products off them.
+bool is_aligned(const Gemm& gemm) {
+    constexpr std::int64_t kBytes = 16;
+    const auto fits = [](std::int64_t elements, DType type) {
+        return elements * size_of(type) % kBytes == 0;
+    };
+    switch (gemm.layout) {  // rows of what is stored: activations and weights over features
+        case GemmLayout::forward:
+        case GemmLayout::data_gradient:
+            return fits(gemm.k, gemm.type) && fits(gemm.n, gemm.result);
+        case GemmLayout::weight_gradient:
+            return fits(gemm.m, gemm.type) && fits(gemm.n, gemm.result);
+    }
+    return true;
+}
+
 Seconds streaming_time(const Pointwise& kernel, const MemoryCosts& costs) {
     switch (kernel.access) {
         case AccessClass::vector:
@@ -65,7 +81,8 @@ Seconds attention_time(const Attention& attention, const CostProfile& profile) {
     const RateCurve& curve = attention.backward ? profile.attention.backward : profile.attention.forward;
     const double factor =
         head_factor(std::max(attention.head_dim, attention.value_head_dim), profile.attention) *
-        format_factor(attention.type, profile.gemm);
+        format_factor(attention.type, profile.gemm) *
+        (attention.masked ? profile.attention.masked_factor : 1);
     return work / rate_at(std::log2(work.value()), curve) * factor;
 }
 
@@ -79,7 +96,10 @@ Seconds update_time(const OptimizerUpdate& update, const OptimizerCosts& costs) 
 }
 
 Seconds kernel_time(const Kernel& kernel, const CostProfile& profile) {
-    return std::visit(Overloaded{[&](const Gemm& k) { return gemm_time(k, profile); },
+    const auto aligned_time = [&](const Gemm& k) {
+        return gemm_time(k, profile) * (is_aligned(k) ? 1 : profile.gemm.unaligned_factor);
+    };
+    return std::visit(Overloaded{[&](const Gemm& k) { return aligned_time(k); },
                                  [&](const Attention& k) { return attention_time(k, profile); },
                                  [&](const Pointwise& k) { return pointwise_time(k, profile.memory); },
                                  [&](const OptimizerUpdate& k) { return update_time(k, profile.optimizer); }},

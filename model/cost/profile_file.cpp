@@ -67,6 +67,7 @@ GemmCosts read_gemm(const JsonView& node) {
     costs.fixed = node.at("fixed").seconds();
     costs.small_tile_penalty = factor(node.at("small_tile_penalty"));
     costs.prologue = factor(node.at("prologue"));
+    if (node.has("unaligned_factor")) costs.unaligned_factor = positive_factor(node.at("unaligned_factor"));
     return costs;
 }
 
@@ -83,8 +84,10 @@ RateCurve read_curve(const JsonView& node) {
 }
 
 AttentionCosts read_attention(const JsonView& node) {
-    return {read_curve(node.at("forward")), read_curve(node.at("backward")),
-            factor(node.at("half_head_factor")), factor(node.at("in_step_factor"))};
+    AttentionCosts costs{read_curve(node.at("forward")), read_curve(node.at("backward")),
+                         factor(node.at("half_head_factor")), factor(node.at("in_step_factor"))};
+    if (node.has("masked_factor")) costs.masked_factor = positive_factor(node.at("masked_factor"));
+    return costs;
 }
 
 MemoryCosts read_memory(const JsonView& node) {

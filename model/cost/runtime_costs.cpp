@@ -19,16 +19,16 @@ RuntimeCosts native() {
     return costs;
 }
 
-// PyTorch eager. The host is not the GPU's: kernel and hook are the fit of h200-sxm.json (20 host-bound steps
-// of seven models, mean error 11 %), on one host, a slow one; calibrate where steps are short. Process
-// memory: device use minus reserved of 33 training steps on 2x H200.
+// PyTorch eager: of each kernel the dispatch, the launch and the autograd node; of FSDP's hooks one pass of
+// Python over a group's parameters. Numbers, origin and errors as in h200-sxm.json: one host, a slow one;
+// calibrate where steps are short. Process memory: device use minus reserved of 33 training steps on 2x H200.
 RuntimeCosts pytorch() {
     RuntimeCosts costs;
-    costs.kernel = 36_us;
-    costs.collective = 30_us;
+    costs.kernel = 33_us;
+    costs.collective = 22_us;
     costs.copy = 15_us;
     costs.event = 2_us;
-    costs.hook = 900_us;
+    costs.hook = 255_us;
     costs.optimizer_loop = 5_us;
     costs.synchronize = 20_us;
     costs.run_ahead = 1000;

@@ -43,6 +43,7 @@ constexpr std::array<std::string_view, 4> kOptimizers{"adamw_fused", "adamw_fore
 // once there are that many (w s - w^2 / 2, which meets s^2 / 2 at w = s).
 double attended_pairs(const Attention& attention) {
     const double s = static_cast<double>(attention.sequence);
+    if (attention.masked) return s * s;
     const double w = attention.window > 0 ? std::min(static_cast<double>(attention.window), s) : s;
     return w * s - w * w / 2;
 }
@@ -70,7 +71,7 @@ void add_to(Hash& hash, const Gemm& g) {
 }
 void add_to(Hash& hash, const Attention& a) {
     hash.add(a.backward, a.batch, a.sequence, a.heads, a.kv_heads, a.head_dim, a.value_head_dim, a.window,
-             a.type);
+             a.masked, a.type);
 }
 void add_to(Hash& hash, const Pointwise& p) {
     hash.add(p.kind, p.access, p.activation, p.gated, p.accumulate, p.rows, p.columns, p.traffic.count(),
@@ -95,6 +96,7 @@ std::string text_of(const Attention& a) {
                                    a.kv_heads, a.head_dim);
     if (a.value_head_dim != a.head_dim) text += fmt::format("/{}", a.value_head_dim);
     if (a.window > 0) text += fmt::format(" window {}", a.window);
+    if (a.masked) text += " masked";
     return text + fmt::format(" {}", name_of(a.type));
 }
 std::string text_of(const Pointwise& p) {

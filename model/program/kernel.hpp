@@ -41,6 +41,7 @@ struct Attention {
     std::int64_t value_head_dim = 0;  // of v and o
     std::int64_t window = 0;          // sliding window in tokens; 0: full causal
     DType type = DType::bf16;
+    bool masked = false;  // causality comes as a mask tensor: the full square is computed
     bool operator==(const Attention&) const = default;
 };
 
@@ -97,8 +98,8 @@ struct Pointwise {
 
 enum class OptimizerKind : std::uint8_t { adamw_fused, adamw_foreach, adamw_8bit, sgd };
 
-// One update of `count` parameters. Reads gradient[, clip factor]; updates parameter[, m, v][, master]: SGD, which has
-// no momentum, keeps no moments.
+// One update of `count` parameters. Reads gradient[, clip factor]; updates parameter[, m, v][, master]: SGD,
+// which has no momentum, keeps no moments.
 struct OptimizerUpdate {
     OptimizerKind kind = OptimizerKind::adamw_fused;
     std::int64_t count = 0;

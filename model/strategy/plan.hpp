@@ -54,6 +54,11 @@ struct ParallelPlan {
     bool gradient_as_bucket_view = true;
     StaleBucket stale_bucket =
         StaleBucket::freed_at_buffer_broadcast;  // PyTorch's DDP and ZeRO-1, second step
+    // PyTorch: transformers gives attention a mask tensor where the sequence is as long as a layer's sliding
+    // window, though such a mask is the causal one. Off: only where it is longer.
+    bool window_mask = false;
+    double compute_capability =
+        9.0;              // of the GPU (0: AMD), where it decides what a framework's libraries allocate
     bool no_sync = true;  // reduce gradients only in the last micro-batch of a step where the strategy can
     bool clip_gradients = false;
     bool compile = false;

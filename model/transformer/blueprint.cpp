@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "model/transformer/rope.hpp"
 #include "model/units/error.hpp"
 
@@ -64,6 +66,20 @@ std::int64_t kv_heads_of(ConfigKeys& keys, const Family& family, std::int64_t he
     return kv_heads;
 }
 
+// Kept out of what was defaulted unless the class drops out on its own.
+bool drops_out(ConfigKeys& keys, const Family& family, const Spellings& names) {
+    if (names.empty()) return false;
+    const auto* given = keys.value(names);
+    if (!given && family.defaults.dropout == 0) return false;
+    if (given && given->is_number() && given->get<double>() == 0) return false;
+    return keys.number_or(names, family.defaults.dropout, class_default(family)) > 0;
+}
+
+// transformers' classes that write GELU out; the others call one kernel.
+bool is_chained(std::string_view activation) {
+    return activation == "gelu_new" || activation == "gelu_fast" || activation == "quick_gelu";
+}
+
 Activation activation_named(const ConfigKeys& keys, std::string_view key, const std::string& name) {
     if (name == "silu" || name == "swish") return Activation::silu;
     if (name == "gelu") return Activation::gelu;
@@ -74,11 +90,13 @@ Activation activation_named(const ConfigKeys& keys, std::string_view key, const 
                 "write silu, gelu, gelu_pytorch_tanh, gelu_new, relu or relu2");
 }
 
-Activation read_activation(ConfigKeys& keys, const Family& family) {
+Activation read_activation(ConfigKeys& keys, const Family& family, ModuleForm& form) {
     const auto& names = family.spelling.activation;
     const auto& fallback = family.defaults.activation;
     if (names.empty()) return activation_named(keys, "activation", std::string(fallback));
-    return activation_named(keys, names.front(), keys.text_or(names, fallback, class_default(family)));
+    const std::string name = keys.text_or(names, fallback, class_default(family));
+    form.chained_activation = is_chained(name);
+    return activation_named(keys, names.front(), name);
 }
 
 void read_stored_dtype(const ConfigKeys& keys, Transformer& model) {
@@ -118,6 +136,7 @@ void read_scalars(ConfigKeys& keys, const Family& family, Blueprint& blueprint) 
     auto& model = blueprint.model;
     model.model_type = family.model_type;
     model.norm = family.norm;
+    model.form = family.form;
     model.position = family.position;
     model.layers_module = family.layers_module;
     if (!family.spelling.max_position.empty())
@@ -129,7 +148,9 @@ void read_scalars(ConfigKeys& keys, const Family& family, Blueprint& blueprint) 
             ? family.defaults.epsilon
             : keys.number_or(family.spelling.epsilon, family.defaults.epsilon, class_default(family));
     blueprint.mlp.gated = family.gated;
-    blueprint.mlp.activation = read_activation(keys, family);
+    blueprint.mlp.activation = read_activation(keys, family, model.form);
+    model.dropout.embedding = drops_out(keys, family, family.spelling.embedding_dropout);
+    model.dropout.residual = drops_out(keys, family, family.spelling.residual_dropout);
     if (model.position == PositionKind::rotary) read_rope(keys, family, blueprint);
     read_stored_dtype(keys, model);
 }

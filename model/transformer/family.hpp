@@ -17,6 +17,7 @@ struct FamilySpelling {
     Spellings hidden{"hidden_size"}, layers{"num_hidden_layers"}, heads{"num_attention_heads"};
     Spellings kv_heads{"num_key_value_heads"}, intermediate{"intermediate_size"};
     Spellings max_position{"max_position_embeddings"}, epsilon{"rms_norm_eps"}, activation{"hidden_act"};
+    Spellings embedding_dropout{}, residual_dropout{};  // empty: the class has none
 };
 
 // What the configuration class assumes for an absent key. 0: no safe default, the key is compulsory.
@@ -27,7 +28,7 @@ struct FamilyDefaults {
     std::int64_t head_dim = 0;             // 0: hidden / heads
     std::int64_t max_position = 2048;
     bool tied = false;
-    double epsilon = 1e-6, rope_theta = 10000;
+    double epsilon = 1e-6, rope_theta = 10000, dropout = 0;
     std::string_view activation = "silu";
 };
 
@@ -49,7 +50,8 @@ struct Family {
     NormKind norm = NormKind::rms;
     PositionKind position = PositionKind::rotary;
     bool gated = true, parallel_block = false, pre_norms = true, post_norms = false;
-    bool mixture = false;              // has routed experts
+    bool mixture = false;  // has routed experts
+    ModuleForm form{};
     std::int64_t extra_positions = 0;  // rows of the position table beyond the longest sequence
     Traits traits = trait::always;     // true of every model of the family
     std::vector<Switch> switches{};

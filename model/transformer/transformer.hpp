@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/transformer/module_form.hpp"
 #include "model/units/dtype.hpp"
 
 namespace wirewise {
@@ -124,6 +125,8 @@ struct Transformer {
     PositionKind position = PositionKind::rotary;
     double rope_theta = 10000;
     RopeScaling rope_scaling;
+    ModuleForm form;
+    Dropout dropout;
     std::optional<DType> stored_dtype;  // how the checkpoint is stored: says nothing about training
 
     // Tensors registered before and after the layers. The last norm stands in root_before where the model

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "model/cost/host_costs.hpp"
-#include "model/memory/pytorch_memory.hpp"
+#include "model/memory/stale_bucket.hpp"
 #include "model/memory/states.hpp"
 #include "model/strategy/lower.hpp"
 

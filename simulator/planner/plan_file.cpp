@@ -151,6 +151,8 @@ ParallelPlan read_plan(const Reader& from, const std::string& place) {
     plan.recompute = from.word("recompute", recompute_from);
     plan.loss_chunk = from.count("loss_chunk", 0);
     plan.gradient_as_bucket_view = from.get<bool>("gradient_as_bucket_view");
+    plan.window_mask = from.get<bool>("window_mask");
+    plan.compute_capability = from.get<double>("compute_capability");
     plan.no_sync = from.get<bool>("no_sync");
     plan.clip_gradients = from.get<bool>("clip_gradients");
     plan.compile = from.get<bool>("compile");
@@ -195,6 +197,8 @@ Json to_json(const PlanFile& file) {
                  {"recompute", name_of(plan.recompute)},
                  {"loss_chunk", plan.loss_chunk},
                  {"gradient_as_bucket_view", plan.gradient_as_bucket_view},
+                 {"window_mask", plan.window_mask},
+                 {"compute_capability", plan.compute_capability},
                  {"no_sync", plan.no_sync},
                  {"clip_gradients", plan.clip_gradients},
                  {"max_grad_norm", file.max_grad_norm},

@@ -35,5 +35,23 @@ TEST(Families, AllBuiltinModels) {
     }
 }
 
+// Windows shorter than the sequence come as mask tensors; fp32 keeps grouped queries off the fused kernels.
+TEST(Families, MasksAndFp32Attention) {
+    for (const char* name : {"gemma-3-1b", "starcoder2-3b", "falcon-7b", "falcon-40b"})
+        for (const DType type : {DType::bf16, DType::fp32})
+            for (const Recompute recompute : {Recompute::none, Recompute::full}) {
+                Transformer model = shortened(load_model(name));
+                for (Layer& kind : model.kinds)
+                    if (kind.attention.window > 0) kind.attention.window = 64;
+                ParallelPlan plan;
+                plan.runtime = Runtime::pytorch;
+                plan.sequence_length = 128;
+                plan.precision = {type, type, type, type, type, false};
+                plan.recompute = recompute;
+                const std::vector<Fault> faults = verify(lower(model, plan, Phase::steady_step));
+                if (!faults.empty()) ADD_FAILURE() << name << ": " << faults.front().text;
+            }
+}
+
 }  // namespace
 }  // namespace wirewise

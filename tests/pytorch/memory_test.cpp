@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/memory/stale_bucket.hpp"
 #include "tests/pytorch/measured.hpp"
 
 namespace wirewise {
@@ -20,22 +21,48 @@ struct Errors {
     double mean() const { return sum / count; }
 };
 
-TEST(Memory, PeaksOfMeasuredSteps) {
+struct PeakErrors {
     Errors allocated, reserved;
-    for (const MeasuredStep& step : measured_steps()) {
-        const MemoryPeak peak = nearest_peak(step);
-        const double allocated_error = peak.allocated / step.allocated - 1;
-        const double reserved_error = peak.reserved / step.reserved - 1;
-        EXPECT_LT(std::abs(allocated_error), 0.015) << step.id << ", " << peak.at;
-        EXPECT_LT(std::abs(reserved_error), 0.04) << step.id;
-        allocated.add(allocated_error);
-        reserved.add(reserved_error);
+};
+
+PeakErrors errors_of(const std::vector<MeasuredStep>& steps, double most_allocated, double most_reserved) {
+    PeakErrors errors;
+    for (const MeasuredStep& step : steps) {
+        const WalkedPhases walked = nearest_walk(step);
+        const double allocated = walked.peak.allocated / step.allocated - 1;
+        const double reserved = walked.reserved / step.reserved - 1;
+        EXPECT_LT(std::abs(allocated), most_allocated) << step.id << ", " << walked.peak.at;
+        EXPECT_LT(std::abs(reserved), most_reserved) << step.id;
+        errors.allocated.add(allocated);
+        errors.reserved.add(reserved);
     }
-    EXPECT_LT(allocated.mean(), 0.002);
-    EXPECT_LT(reserved.mean(), 0.01);
-    RecordProperty("allocated_mean_percent", std::to_string(100 * allocated.mean()));
-    RecordProperty("reserved_mean_percent", std::to_string(100 * reserved.mean()));
-    EXPECT_EQ(allocated.count, 33);
+    testing::Test::RecordProperty("allocated_mean_percent", std::to_string(100 * errors.allocated.mean()));
+    testing::Test::RecordProperty("reserved_mean_percent", std::to_string(100 * errors.reserved.mean()));
+    return errors;
+}
+
+TEST(Memory, PeaksOfMeasuredSteps) {
+    const PeakErrors errors = errors_of(measured_steps(), 0.002, 0.02);
+    EXPECT_LT(errors.allocated.mean(), 0.0002);
+    EXPECT_LT(errors.reserved.mean(), 0.004);
+    EXPECT_EQ(errors.allocated.count, 33);
+}
+
+// Sixteen architectures. The reserved memory of models of 0.1 to 0.5 G parameters, a few hundred MB of
+// segments, is the least certain.
+TEST(Memory, PeaksOfSampledStepsOnTwoGpus) {
+    const PeakErrors errors = errors_of(sampled_steps("h200-x2"), 0.006, 0.14);
+    EXPECT_LT(errors.allocated.mean(), 0.0005);
+    EXPECT_LT(errors.reserved.mean(), 0.01);
+    EXPECT_GE(errors.allocated.count, 64);
+}
+
+// Compiled layers under DDP are the worst: Dynamo's splitter is not modelled.
+TEST(Memory, PeaksOfSampledStepsOnOneGpu) {
+    const PeakErrors errors = errors_of(sampled_steps("h200-x1"), 0.035, 0.13);
+    EXPECT_LT(errors.allocated.mean(), 0.0018);
+    EXPECT_LT(errors.reserved.mean(), 0.015);
+    EXPECT_GE(errors.allocated.count, 59);
 }
 
 // Closed forms of what is alive at the start of backward are a lower bound: states, activations of all
@@ -55,7 +82,7 @@ TEST(Memory, NeverBelowTheClosedForm) {
                                                                      : states;
         const std::int64_t bound =
             kept + tokens * (step.model.layer_count() * per_token + 12 * step.model.vocabulary);
-        EXPECT_GE(nearest_peak(step).allocated, Bytes(bound)) << step.id;
+        EXPECT_GE(nearest_walk(step).peak.allocated, Bytes(bound)) << step.id;
     }
 }
 

@@ -75,6 +75,7 @@ Inputs inputs_of(const PlanOptions& asked) {
             throw InputError("--global-batch", "is not a batch", "write 1 or more");
         question.global_batch = options.training.global_batch;
     }
+    question.plan.compute_capability = question.machine.gpu(question.gpus.front()).model->compute_capability;
     question.profile = with_attention(profile_of(options.training.profile, question.machine, inputs.warnings),
                                       *question.machine.gpu(question.gpus.front()).model,
                                       *attention_library_from(options.training.attention));
@@ -150,6 +151,7 @@ Json echo_of(const Inputs& inputs) {
                  {"attention", inputs.attention},
                  {"loss_chunk", plan.loss_chunk},
                  {"gradient_as_bucket_view", plan.gradient_as_bucket_view},
+                 {"window_mask", plan.window_mask},
                  {"profile", question.profile.name},
                  {"profile_measured", question.profile.measured}});
     if (plan.runtime == Runtime::deepspeed) echo["deepspeed"] = deepspeed_json(plan.deepspeed);

@@ -45,7 +45,14 @@ OptimizerKind optimizer_of(const std::string& name) {
 
 Recompute recompute_of(const std::string& name, Runtime runtime) {
     if (name.empty()) return runtime == Runtime::native ? Recompute::pointwise : Recompute::none;
-    if (const auto recompute = recompute_from(name)) return *recompute;
+    const auto recompute = recompute_from(name);
+    if (runtime == Runtime::pytorch &&
+        (recompute == Recompute::pointwise || recompute == Recompute::selective))
+        throw InputError(
+            "--recompute",
+            fmt::format("{} is of the native runtime: transformers on PyTorch recomputes whole layers", name),
+            "write none or full, or --runtime native");
+    if (recompute) return *recompute;
     throw InputError("--recompute", fmt::format("unknown \"{}\"", name),
                      "write none, pointwise, selective or full");
 }
@@ -231,6 +238,7 @@ ParallelPlan plan_template(const TrainingOptions& options, const Transformer& mo
                                                         : 0;
     refuse_too_many_loss_chunks(plan);
     plan.gradient_as_bucket_view = options.gradient_as_bucket_view;
+    plan.window_mask = options.window_mask;
     plan.no_sync = switch_of(options.no_sync, "--no-sync");
     plan.clip_gradients = options.max_grad_norm > 0;
     plan.compile = options.compile;

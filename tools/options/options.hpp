@@ -44,7 +44,7 @@ struct TrainingOptions {
     std::string no_sync = "on";
     std::string parameter_dtype = "bf16", gradient_dtype, reduce_dtype, compute_dtype = "bf16";
     std::string optimizer_state_dtype = "fp32", optimizer = "adamw_fused";
-    bool master_weights = false, gradient_as_bucket_view = true;
+    bool master_weights = false, gradient_as_bucket_view = true, window_mask = false;
     std::string offload, recompute, attention = "flash";
     double max_grad_norm = 0;
     std::int64_t loss_chunk = kNotSaid;  // the runtime's own

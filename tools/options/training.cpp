@@ -95,6 +95,11 @@ void TrainingOptions::add_to(CLI::App& command) {
         .add_flag("--gradient-as-bucket-view,!--no-gradient-as-bucket-view", gradient_as_bucket_view,
                   "DDP: gradients live in the buckets [on]")
         ->group(group);
+    command
+        .add_flag(
+            "--window-mask", window_mask,
+            "pytorch: a sliding window as long as the sequence is a mask tensor too [only a shorter one]")
+        ->group(group);
     command.add_option("--profile", profile, "calibration profile [the GPU's, else its data sheet]")
         ->group(group);
     add_batch(command, *this);

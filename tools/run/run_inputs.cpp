@@ -136,7 +136,7 @@ void set_tokens(const RunOptions& options, RunInputs& inputs) {
 }  // namespace
 
 RunInputs run_inputs_of(const RunOptions& options, std::optional<int> started) {
-    RunInputs inputs{.machine = options.machine, .profile = options.training.profile};
+    RunInputs inputs{.machine = options.machine};
     set_model_and_plan(options, started, inputs);
     set_numbers(options, inputs.numbers);
     inputs.plan.seed = options.seed;

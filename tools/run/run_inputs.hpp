@@ -23,7 +23,6 @@ struct RunInputs {
     BatchShape batch;  // of one step, all ranks together
     std::int64_t steps = 0;
     MachineOptions machine;  // of the prediction, where the ranks do not run on the machine's CPU
-    std::string profile;
     std::vector<std::string> warnings;
 };
 

@@ -75,7 +75,12 @@ Tensor CompiledLayers::forward(Saved& saved) {
         saved.gate = projection(saved, ParameterUse::gate, saved.norm2);
     saved.up = projection(saved, ParameterUse::up, saved.norm2);
     const Tensor& gate = saved.gate.defined() ? saved.gate : saved.up;
-    saved.product = fused("fused activation", {&gate, &saved.up}, tokens, saved.up.columns);
+    if (cut_at_product(saved.index)) {
+        saved.activated = fused("fused activation", {&gate}, tokens, gate.columns);
+        saved.product = fused("fused product", {&saved.activated, &saved.up}, tokens, saved.up.columns);
+    } else {
+        saved.product = fused("fused activation", {&gate, &saved.up}, tokens, saved.up.columns);
+    }
     Tensor y = projection(saved, ParameterUse::down, saved.product);
     tape_.compute("fused add", vector_kernel(tokens, hidden, 3 * y.bytes(), y.type),
                   {{saved.h, Access::read}, {y, Access::update}});
@@ -99,6 +104,29 @@ void CompiledLayers::norm_weight_gradient(const Saved& saved, int nth) {
     weight_gradients_.emplace_back(Tape::target(w), std::move(dw));
 }
 
+bool CompiledLayers::cut_at_product(std::int32_t index) const {
+    const Strategy strategy = context_.plan().strategy;
+    if (strategy != Strategy::ddp && strategy != Strategy::zero1) return false;
+    const auto up = context_.weights.find({index}, ParameterUse::up);
+    if (!up || !context_.model().layer(index).mlp.gated) return false;
+    return bytes_of(context_.weights.at(*up).count(), context_.plan().precision.parameter) >= 25_MiB;
+}
+
+// In two graphs: product and up; activation and gate.
+std::vector<Tensor> CompiledLayers::cut_mlp_backward(Saved& saved, Tensor& dproduct) {
+    const std::int64_t tokens = dproduct.rows, width = dproduct.columns;
+    Tensor dactivated =
+        fused("fused product gradient", {&dproduct, &saved.activated, &saved.up, &dproduct}, tokens, width);
+    Tensor dup = std::move(dproduct);
+    saved.activated = saved.up = {};
+    std::vector<Tensor> gradients{projection_gradient(saved, ParameterUse::up, dup, saved.norm2)};
+    dup = {};
+    Tensor dgate = fused("fused activation gradient", {&dactivated, &saved.gate}, tokens, width);
+    dactivated = saved.gate = {};
+    gradients.push_back(projection_gradient(saved, ParameterUse::gate, dgate, saved.norm2));
+    return gradients;
+}
+
 // Gradients of the second norm's output, one per projection that read it.
 std::vector<Tensor> CompiledLayers::mlp_backward(Saved& saved, const Tensor& dy) {
     Tensor dproduct = projection_gradient(saved, ParameterUse::down, dy, saved.product);
@@ -108,6 +136,7 @@ std::vector<Tensor> CompiledLayers::mlp_backward(Saved& saved, const Tensor& dy)
         const Tensor dup = fused("fused activation gradient", {&dproduct, &saved.up}, tokens, width);
         return {projection_gradient(saved, ParameterUse::up, dup, saved.norm2)};
     }
+    if (saved.activated.defined()) return cut_mlp_backward(saved, dproduct);
     // Writes both gradients, one of them over its input.
     Tensor dgate =
         fused("fused activation gradient", {&dproduct, &saved.gate, &saved.up, &dproduct}, tokens, width);
@@ -191,7 +220,7 @@ Tensor CompiledLayers::layer(std::int32_t index, const Tensor& x) {
         const Tensor w = modules_.weight(id);
         tape_.begin({&w}, false);
     }
-    Saved saved{index, Input(x), x};
+    Saved saved{.index = index, .input = Input(x), .x = x};
     Tensor y = forward(saved);
     if (!tape_.gradients) return y;
     tape_.record(y, [this, saved = std::move(saved)](Tape&, Tensor dy) mutable { backward(saved, dy); });

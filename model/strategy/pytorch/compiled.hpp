@@ -1,6 +1,6 @@
 // One decoder layer under torch.compile: one autograd node; norms, rotations and SwiGLU fused; the
 // recomputable casts and activations are not saved. Under DDP, Dynamo's splitter cuts the graph at bucket
-// edges and saves what crosses a cut as well: not modelled, the layer counts as whole.
+// edges, and what crosses a cut is saved as well.
 #pragma once
 
 #include "model/strategy/pytorch/modules.hpp"
@@ -20,12 +20,18 @@ class CompiledLayers {
     struct Saved {
         std::int32_t index = 0;
         eager::Input input;
-        Tensor x, norm1, rstd1, q_raw, k_raw, q, k, v, o, lse, seed, offset, h, norm2, rstd2, gate, up,
-            product;
+        Tensor x, norm1, rstd1, q_raw, k_raw, q, k, v, o, lse, seed, offset, h, norm2, rstd2, gate, activated,
+            up, product;
     };
+    // Whether DDP's splitter cuts between the gate's activation and its product with up. Walking the layer
+    // from its end, it closes a graph once its weights fill a bucket: the last one (a first bucket of 1 MiB)
+    // after down, the next after up where that weight fills 25 MiB. Source:
+    // torch/_dynamo/backends/distributed.py (2.11). Other cuts fall where the tensor is saved anyway.
+    bool cut_at_product(std::int32_t index) const;
     Tensor forward(Saved& saved);
     void backward(Saved& saved, const Tensor& dy);
     std::vector<Tensor> mlp_backward(Saved& saved, const Tensor& dy);
+    std::vector<Tensor> cut_mlp_backward(Saved& saved, Tensor& dproduct);
     std::vector<Tensor> attention_backward(Saved& saved, const Tensor& dh);
     Tensor norm_backward(std::vector<Tensor> gradients, const Tensor& x, const Tensor& residual);
 

@@ -9,16 +9,21 @@ namespace wirewise {
 
 namespace {
 
-// c10/cuda: the default workspace per cuBLAS handle on compute capability 9.0, counted as allocated.
-constexpr Bytes kCublasWorkspace = Bytes(32) * 1048576;
+// The default workspace per cuBLAS (hipBLAS) handle, counted as allocated: 32 MiB from Hopper on,
+// :4096:2:16:8 before it, 128 MiB on MI300. Source: ATen/cuda/CublasHandlePool.cpp (2.11).
+Bytes blas_workspace(double compute_capability) {
+    if (compute_capability == 0) return 128_MiB;
+    return compute_capability >= 9 ? 32_MiB : 8_MiB + 128_KiB;
+}
 
 }  // namespace
 
 EagerDecoder::EagerDecoder(PytorchContext& context)
     : context_(context), tape_(context.tape), modules_(context), compiled_(context, modules_) {
     for (const std::string_view name : {"cuBLAS workspace", "cuBLAS workspace of autograd"})
-        cublas_workspaces_.push_back(context.build().persistent(name, kCublasWorkspace, DType::int8,
-                                                                Role::workspace, context.compute));
+        cublas_workspaces_.push_back(
+            context.build().persistent(name, blas_workspace(context.plan().compute_capability), DType::int8,
+                                       Role::workspace, context.compute));
     tape_.gradients = context.phase() != Phase::evaluation;
 }
 
@@ -119,6 +124,10 @@ void EagerDecoder::layer_backward(std::int32_t layer) {
 
 // The first saved tensor asked for runs the layer's forward again, until everything saved is there.
 void EagerDecoder::checkpointed_backward(std::int32_t layer) {
+    // The random state is kept and set again, and each saved tensor goes through a hook: about two passes
+    // over a layer.
+    tape_.storages.settle();
+    context_.build().host_work(context_.compute, "checkpoint", {HostWorkKind::hook, 2});
     Checkpoint checkpoint = std::exchange(checkpoints_[static_cast<std::size_t>(layer)], {});
     Tensor gradient = tape_.take(checkpoint.output.slot);
     tape_.save_count = 0;

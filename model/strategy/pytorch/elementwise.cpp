@@ -36,14 +36,32 @@ Tensor zip(Tape& tape, std::string_view name, const Tensor& a, const Tensor& b) 
 
 }  // namespace
 
+Bytes column_sum_workspace(std::int64_t rows, std::int64_t columns) {
+    constexpr std::int64_t kLeastRows = 1024;  // 256 values per thread, 4 threads per column
+    if (rows < kLeastRows) return Bytes(0);
+    const auto divide_up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+    constexpr std::int64_t kBlocks = 132 * (2048 / 128);  // resident at once, of 128 threads
+    const std::int64_t wanted = std::min(divide_up(kBlocks, divide_up(columns, 128)), divide_up(rows, 64));
+    const std::int64_t blocks = std::max(wanted, divide_up(rows, 1024));
+    return blocks > 1 ? Bytes(512) * columns * blocks : Bytes(0);
+}
+
 // The engine's validate_outputs: a gradient is summed and cast to what its input was.
 Tensor fitted(Tape& tape, const Input& input, Tensor gradient) {
     if (gradient.count() > input.rows * input.columns) {
         Tensor sum = tape.storages.empty("gradient sum over rows", input.rows, input.columns, gradient.type);
-        tape.compute(
-            "sum to shape",
-            reduction_kernel(gradient.rows, gradient.columns, gradient.bytes() + sum.bytes(), gradient.type),
-            {{gradient, Access::read}, {sum, Access::write}});
+        const Bytes staged =
+            input.rows == 1 ? column_sum_workspace(gradient.rows, gradient.columns) : Bytes(0);
+        const Kernel kernel =
+            reduction_kernel(gradient.rows, gradient.columns, gradient.bytes() + sum.bytes(), gradient.type);
+        if (staged > Bytes(0)) {
+            const Tensor workspace =
+                tape.storages.empty("sum workspace", staged.count(), 1, DType::int8, Role::workspace);
+            tape.compute("sum to shape", kernel,
+                         {{gradient, Access::read}, {sum, Access::write}, {workspace, Access::write}});
+        } else {
+            tape.compute("sum to shape", kernel, {{gradient, Access::read}, {sum, Access::write}});
+        }
         gradient = std::move(sum);
     }
     return convert(tape, "cast gradient", std::move(gradient), input.type);
@@ -119,15 +137,73 @@ Tensor negative(Tape& tape, const Tensor& x) {
     return result;
 }
 
-Tensor square(Tape& tape, const Tensor& x) {
+Tensor scale(Tape& tape, const Tensor& x) {
+    const bool node = tape.begin({&x}, false);
+    Tensor result = map(tape, "scale", x);
+    if (node)
+        tape.record(result, [input = Input(x)](Tape& t, Tensor gradient) {
+            t.accumulate(input.target, map(t, "scale gradient", gradient));
+        });
+    return result;
+}
+
+Tensor tangent(Tape& tape, const Tensor& x) {
     const bool node = tape.begin({&x}, true);
-    Tensor result = map(tape, "square", x);
+    Tensor result = map(tape, "tanh", x);
+    if (node)
+        tape.record(result, [input = Input(x), y = result](Tape& t, Tensor gradient) {
+            t.accumulate(input.target, zip(t, "tanh gradient", gradient, y));
+        });
+    return result;
+}
+
+Tensor rectified(Tape& tape, const Tensor& x) {
+    const bool node = tape.begin({&x}, true);
+    Tensor result = map(tape, "relu", x);
+    if (node)
+        tape.record(result, [input = Input(x), y = result](Tape& t, Tensor gradient) {
+            t.accumulate(input.target, zip(t, "relu gradient", gradient, y));
+        });
+    return result;
+}
+
+Tensor chained_gelu(Tape& tape, const Tensor& x, bool autocast) {
+    const Tensor half = scale(tape, x);
+    const auto inner = [&] {
+        const Tensor sum = add(tape, x, scale(tape, power(tape, autocast ? cast(tape, x, DType::fp32) : x)));
+        return scale(tape, sum);
+    };
+    return multiply(tape, half, add_scalar(tape, tangent(tape, inner())));
+}
+
+Tensor dropout(Tape& tape, const Tensor& x) {
+    const bool node = tape.begin({&x}, true);
+    Tensor result = tape.storages.empty("dropout", x.rows, x.columns, x.type);
+    Tensor mask = tape.storages.empty("dropout mask", x.rows, x.columns, DType::int8);
+    tape.compute("dropout",
+                 vector_kernel(x.rows, x.columns, x.bytes() + result.bytes() + mask.bytes(), x.type),
+                 {{x, Access::read}, {result, Access::write}, {mask, Access::write}});
+    if (node)
+        tape.record(result, [input = Input(x), mask](Tape& t, Tensor gradient) {
+            Tensor dx = t.storages.empty("dropout gradient", input.rows, input.columns, gradient.type);
+            t.compute(
+                "dropout gradient",
+                vector_kernel(dx.rows, dx.columns, gradient.bytes() + mask.bytes() + dx.bytes(), dx.type),
+                {{gradient, Access::read}, {mask, Access::read}, {dx, Access::write}});
+            t.accumulate(input.target, std::move(dx));
+        });
+    return result;
+}
+
+Tensor power(Tape& tape, const Tensor& x) {
+    const bool node = tape.begin({&x}, true);
+    Tensor result = map(tape, "power", x);
     if (node)
         tape.record(result, [input = Input(x), x = x](Tape& t, Tensor gradient) {
-            // grad * (2 * x^1): the temporaries live to the end of the C++ expression.
+            // grad * (n * x^(n - 1)): the temporaries live to the end of the C++ expression.
             const Tensor power = map(t, "power gradient, copy", x);
-            const Tensor twice = map(t, "power gradient, scale", power);
-            Tensor product = zip(t, "power gradient", gradient, twice);
+            const Tensor times = map(t, "power gradient, scale", power);
+            Tensor product = zip(t, "power gradient", gradient, times);
             t.accumulate(input.target, std::move(product));
         });
     return result;

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "model/strategy/moments.hpp"
 #include "model/strategy/pytorch/fsdp_communication.hpp"
 #include "model/strategy/pytorch/optimizer.hpp"
 #include "model/strategy/pytorch/policy.hpp"
@@ -32,7 +33,7 @@ class Fsdp final : public PytorchPolicy {
                 place_[index_of(groups_[g].weights[w].id)] = {g, w};
     }
 
-    void load() override { context_.build().allocate(stored_parameters()); }
+    void load() override;
     std::vector<BufferId> stored_parameters() const override {
         std::vector<BufferId> shards;
         for (const FsdpGroup& group : groups_)
@@ -41,7 +42,8 @@ class Fsdp final : public PytorchPolicy {
     }
     void end_evaluation() override { root_post_forward(); }
     void begin_step() override {
-        load();  // the shards have been there since then: no memory of this step's becomes theirs
+        context_.build().allocate(stored_parameters());  // the shards have been there since then: no memory
+                                                         // of this step's becomes theirs
         communication_.begin_step();
     }
     void before_forward(Unit unit) override;
@@ -63,6 +65,7 @@ class Fsdp final : public PytorchPolicy {
         std::size_t group = 0, index = 0;
     };
     std::vector<PytorchOptimizer::Item> items() const;
+    bool built_whole() const;
     FsdpGroup& group(Unit unit) {
         return unit.root() ? groups_.back() : groups_[static_cast<std::size_t>(unit.layer)];
     }
@@ -79,6 +82,34 @@ class Fsdp final : public PytorchPolicy {
     std::vector<Place> place_;
     bool reshards_;
 };
+
+// A model that needs less whole than its step's states do is built on the GPU; a larger one reaches it group
+// by group, from the host or the meta device.
+bool Fsdp::built_whole() const {
+    const ParallelPlan& plan = context_.plan();
+    const std::int64_t parameter = size_of(plan.precision.parameter);
+    const std::int64_t moments = moment_count(plan.optimizer) * size_of(plan.precision.optimizer_state);
+    return parameter * plan.mesh.shard <= parameter + moments;
+}
+
+// fully_shard takes group by group and swaps each weight for a copy of its shard.
+void Fsdp::load() {
+    ProgramBuilder& build = context_.build();
+    const DType type = context_.plan().precision.parameter;
+    std::vector<BufferId> whole;
+    for (const Weight& weight : context_.weights.all())
+        whole.push_back(build.transient("whole weight", bytes_of(weight.count(), type), type, Role::parameter,
+                                        context_.compute));
+    if (built_whole()) build.allocate(whole);
+    for (const FsdpGroup& group : groups_) {
+        if (!built_whole())
+            for (const ShardedWeight& weight : group.weights) build.allocate(whole[index_of(weight.id)]);
+        for (const ShardedWeight& weight : group.weights) {
+            build.allocate(weight.shard);
+            build.release(whole[index_of(weight.id)]);
+        }
+    }
+}
 
 // The optimizer sees parameters() order: the root's weights lie around the layers'.
 std::vector<PytorchOptimizer::Item> Fsdp::items() const {
@@ -166,7 +197,7 @@ void Fsdp::post_backward(FsdpGroup& group) {
     group.gradients.assign(group.weights.size(), {});
     group.reduce_type_gradients.assign(group.weights.size(), {});
     communication_.reshard(group);
-    communication_.reduce(group, gradients);
+    communication_.reduce(group, std::move(gradients));
 }
 
 // The root's post-backward runs in the engine's final callback: its inputs have no gradient to hang a hook

@@ -5,6 +5,15 @@
 
 namespace wirewise {
 
+namespace {
+
+// Passes of Python over a group's parameters: for a gather the inputs, their sizes, the outputs' views and
+// the swap of the modules' parameters; for a reduction the gradients, the swap, the chunks and the shards'
+// views. A hook is one.
+constexpr std::int32_t kPassesPerCollective = 4;
+
+}  // namespace
+
 FsdpCommunication::FsdpCommunication(PytorchContext& context)
     : context_(context),
       copy_in_(context.build().stream("all-gather copy-in", StreamKind::copy)),
@@ -117,6 +126,11 @@ void FsdpCommunication::gather(FsdpGroup& group) {
     build.at_layer(group.unit.layer);
     if (group.resharded) gather_streams_wait(*group.resharded);
     group.resharded.reset();
+    context_.build().host_work(context_.compute, "FSDP gather", {HostWorkKind::hook, kPassesPerCollective});
+    if (ranks() == 1) {  // a group of one GPU has nothing to gather
+        group.gathering = true;
+        return;
+    }
     copy_in(group);
     build.join(gather_, copy_in_);
     in_communicator_order(gather_);
@@ -135,11 +149,30 @@ void FsdpCommunication::drop_last_gather_output() {
     forward_output_.reset();
 }
 
+// In a group of one GPU: each weight is copied, and cast, from where it is stored.
+void FsdpCommunication::copy_weights(FsdpGroup& group) {
+    ProgramBuilder& build = context_.build();
+    for (const ShardedWeight& weight : group.weights) {
+        const Bytes bytes = bytes_of(weight.shard_count, compute_type());
+        const BufferId copy =
+            build.transient("gathered weight", bytes, compute_type(), Role::communication, context_.compute);
+        build.compute(
+            context_.compute, "copy weight",
+            vector_kernel(1, weight.shard_count, bytes + build.at(weight.shard).bytes, compute_type()),
+            {build.read(weight.shard), build.write(copy)});
+        group.unsharded.push_back(copy);
+    }
+    group.gathering = false;
+    group.gathered = true;
+    gather_streams_wait(build.record(context_.compute));
+}
+
 void FsdpCommunication::finish_gather(FsdpGroup& group, bool forward) {
     if (!group.gathering) return;
     ProgramBuilder& build = context_.build();
     context_.tape.storages.settle();
     build.at_layer(group.unit.layer);
+    if (ranks() == 1) return copy_weights(group);
     if (forward) drop_last_gather_output();
     build.wait(context_.compute, group.gather_done);
     std::vector<Operand> operands{build.read(group.gather_output)};
@@ -192,23 +225,33 @@ BufferId FsdpCommunication::chunk_cat(const FsdpGroup& group, const std::vector<
     return input;
 }
 
-void FsdpCommunication::reduce(FsdpGroup& group, const std::vector<Tensor>& gradients) {
+// The gradients go once they are copied, before the output is allocated.
+void FsdpCommunication::reduce(FsdpGroup& group, std::vector<Tensor> gradients) {
     ProgramBuilder& build = context_.build();
     context_.tape.storages.settle();
     build.at_layer(group.unit.layer);
+    build.host_work(context_.compute, "FSDP reduce", {HostWorkKind::hook, kPassesPerCollective});
     if (reduce_input_) {
         build.wait(context_.compute, reduce_input_->event);
         build.release(reduce_input_->buffer);
     }
     const BufferId input = chunk_cat(group, gradients);
+    gradients.clear();
+    context_.tape.storages.settle();
     build.join(reduce_, context_.compute);
     in_communicator_order(reduce_);
     const BufferId output = build.transient("sharded gradient", bytes_of(group.shard_count, reduce_type()),
                                             reduce_type(), Role::gradient, reduce_);
-    build.collective(
-        reduce_, "reduce-scatter gradients",
-        {CollectiveKind::reduce_scatter, Axis::shard, reduce_type(), build.at(input).bytes, true},
-        {build.read(input), build.write(output)});
+    if (ranks() == 1)
+        build.compute(reduce_, "copy gradients",
+                      vector_kernel(1, group.shard_count, build.at(input).bytes + build.at(output).bytes,
+                                    reduce_type()),
+                      {build.read(input), build.write(output)});
+    else
+        build.collective(
+            reduce_, "reduce-scatter gradients",
+            {CollectiveKind::reduce_scatter, Axis::shard, reduce_type(), build.at(input).bytes, true},
+            {build.read(input), build.write(output)});
     reduce_input_ = Held{input, build.record(reduce_)};
     if (replicates())
         all_reduce(group, output);

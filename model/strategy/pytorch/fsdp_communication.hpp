@@ -21,7 +21,7 @@ class FsdpCommunication {
     // reshard(): the parameters' storages are resized to nothing.
     void reshard(FsdpGroup& group);
     // post_backward's reduction: frees the group's gradients, leaves its sharded gradient.
-    void reduce(FsdpGroup& group, const std::vector<Tensor>& gradients);
+    void reduce(FsdpGroup& group, std::vector<Tensor> gradients);
     // finalize_backward of one group, and of the last reduce-scatter.
     void finish_reduce(FsdpGroup& group);
     void finish_backward();
@@ -34,6 +34,7 @@ class FsdpCommunication {
         BufferId buffer{};
         EventId event{};
     };
+    void copy_weights(FsdpGroup& group);
     void copy_in(FsdpGroup& group);
     void foreach_copy(const FsdpGroup& group, std::string_view name, std::optional<BufferId> from,
                       BufferId into);

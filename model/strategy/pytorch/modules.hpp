@@ -29,18 +29,29 @@ class Modules {
     std::optional<Tensor> find_bias(Unit unit, ParameterUse owner) const;
     const Tensor& cosine() const { return cosine_; }
     const Tensor& sine() const { return sine_; }
+    AttentionForm attention_form(std::int32_t index) const;
+    // Whether attention gets a mask as a tensor in this layer.
+    bool masked(std::int32_t index) const;
     Attention attention_kernel(std::int32_t index, DType type) const;
 
   private:
     Tensor norm(Unit unit, const Tensor& x, int nth);
     Tensor rms_norm(const Tensor& x, const Tensor& weight);
+    Tensor layer_norm(const Tensor& x, const Tensor* weight, const Tensor* bias);
+    Tensor chained_layer_norm(const Tensor& x, const Tensor& weight);
+    Tensor residual_dropout(const Tensor& x);
+    Tensor residual_scale(const Tensor& x);
+    void make_mask();
     Tensor attention(std::int32_t index, const Tensor& x);
-    Tensor rotate(const Tensor& x, std::int64_t rotary);
+    Tensor rotate(const Tensor& x, const AttentionShape& shape);
+    bool joins_rotated(const AttentionShape& shape) const;
     Tensor rotate_all(const Tensor& x);
     struct Heads {
         Tensor q, k, v;
     };
     Heads plain_heads(std::int32_t index, const Tensor& x);
+    Heads fused_heads(std::int32_t index, const Tensor& x);
+    void rotate_heads(Heads& heads, const AttentionShape& shape);
     Heads latent_heads(std::int32_t index, const Tensor& x);
     Tensor head_norm(const Tensor& x, std::int64_t head_dim, const Tensor& scale);
     Tensor feed_forward(std::int32_t index, const Tensor& x);
@@ -50,6 +61,7 @@ class Modules {
     Tensor mlp(std::int32_t index, const Tensor& x, const MlpUses& uses);
     Tensor experts(std::int32_t index, const Tensor& x);
     Tensor activate(const Tensor& x, Activation kind);
+    const ModuleForm& form() const { return context_.model().form; }
 
     Tensor project(Unit unit, ParameterUse use, const Tensor& x);
     Tensor autocast_weight(WeightId id);
@@ -57,6 +69,7 @@ class Modules {
     PytorchContext& context_;
     Tape& tape_;
     Tensor cosine_, sine_;
+    Tensor mask_;  // boolean, of layers that need one; in eager attention what is added to the scores
     std::vector<Tensor> autocast_cache_;  // by weight; lives through one forward
 };
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "model/strategy/pytorch/tape.hpp"
+#include "model/transformer/module_form.hpp"
 
 namespace wirewise::eager {
 
@@ -26,11 +27,20 @@ Tensor cast(Tape& tape, const Tensor& x, DType type);
 Tensor add(Tape& tape, const Tensor& a, const Tensor& b);
 Tensor add_scalar(Tape& tape, const Tensor& x);
 Tensor multiply(Tape& tape, const Tensor& a, const Tensor& b);
+Tensor scale(Tape& tape, const Tensor& x);  // by a constant
 Tensor negative(Tape& tape, const Tensor& x);
-Tensor square(Tape& tape, const Tensor& x);
+Tensor power(Tape& tape, const Tensor& x);    // a constant, whole one: square, cube
+Tensor tangent(Tape& tape, const Tensor& x);  // tanh: saves its result
 Tensor reciprocal_square_root(Tape& tape, const Tensor& x);
-// SiLU, GELU, ReLU: save the input. squared ReLU is relu, then square.
+// SiLU, GELU: save the input.
 Tensor activation(Tape& tape, const Tensor& x);
+// ReLU saves its result.
+Tensor rectified(Tape& tape, const Tensor& x);
+// GELU by elementwise expressions: 0.5 x (1 + tanh(c (x + d x^3))). Autocast takes powers in fp32, and what
+// follows from them.
+Tensor chained_gelu(Tape& tape, const Tensor& x, bool autocast);
+// Keeps a mask of one byte per element.
+Tensor dropout(Tape& tape, const Tensor& x);
 
 // Over rows.
 Tensor mean_of_rows(Tape& tape, const Tensor& x);
@@ -48,6 +58,12 @@ struct Parts {
     Tensor first, second;
 };
 Parts split(Tape& tape, const Tensor& x, std::int64_t first_columns);
+struct ThreeParts {
+    Tensor first, second, third;
+};
+// `copies_gradient`: the joined gradient stands in another layout.
+ThreeParts split(Tape& tape, const Tensor& x, std::int64_t first_columns, std::int64_t second_columns,
+                 bool copies_gradient);
 // Each row `times` times, without a copy; its gradient is summed.
 Tensor expand_rows(Tape& tape, const Tensor& x, std::int64_t times);
 
@@ -55,9 +71,20 @@ Tensor expand_rows(Tape& tape, const Tensor& x, std::int64_t times);
 struct LinearNames {
     std::string_view forward, data_gradient, weight_gradient;
 };
+// A product of matrices per head, all heads in one launch: a is [rows, k], b holds the same heads' [k,
+// columns].
+Tensor batched_product(Tape& tape, const Tensor& a, const Tensor& b, std::int64_t columns,
+                       const LinearNames& names);
 Tensor linear(Tape& tape, const Tensor& x, const Tensor& weight, const Tensor* bias,
               const LinearNames& names);
-Tensor attention(Tape& tape, const Tensor& q, const Tensor& k, const Tensor& v, const Attention& shape);
+// scaled_dot_product_attention by cuDNN, and the same written out: see attention.cpp.
+struct AttentionInputs {
+    Tensor q, k, v;
+    Tensor mask{};            // boolean, [sequence, sequence]; undefined: is_causal
+    bool head_major = false;  // q is contiguous per head, and so is the output: joining its heads is a copy
+};
+Tensor attention(Tape& tape, const AttentionInputs& inputs, const Attention& shape);
+Tensor eager_attention(Tape& tape, const AttentionInputs& inputs, const Attention& shape, AttentionForm form);
 
 Tensor expert_linear(Tape& tape, const Tensor& x, const Tensor& stacked, std::int64_t experts,
                      const LinearNames& names);

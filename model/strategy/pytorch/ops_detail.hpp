@@ -6,6 +6,11 @@
 
 namespace wirewise::eager {
 
+// What a sum of `rows` rows into one allocates to join its blocks: ATen/native/cuda/Reduce.cuh splits long
+// columns over blocks until the GPU is full, and stages 128 fp32 slots per output and block. On 132 SMs
+// (H100, H200); on fewer, less.
+Bytes column_sum_workspace(std::int64_t rows, std::int64_t columns);
+
 // The gradient summed and cast to what its input was.
 Tensor fitted(Tape& tape, const Input& input, Tensor gradient);
 // A cast without a node; the tensor itself when it has the type already.

@@ -112,7 +112,8 @@ void PytorchOptimizer::fused(const std::vector<Operand>& gradients) {
         update.parameter = update.gradient = parameter_type_;
         update.state = state_type_;
         update.traffic = bytes_of(3 * update.count, parameter_type_);
-        update.traffic += moment_bytes(update.count, update.kind, state_type_) * 2 * moment_count(update.kind);
+        update.traffic +=
+            moment_bytes(update.count, update.kind, state_type_) * 2 * moment_count(update.kind);
         std::vector<Operand> operands;
         for (const TensorPart& part : launch) {
             const Operand& whole = gradients[part.tensor];

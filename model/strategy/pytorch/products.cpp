@@ -73,6 +73,30 @@ Tensor linear(Tape& tape, const Tensor& x, const Tensor& weight, const Tensor* b
     return y;
 }
 
+Tensor batched_product(Tape& tape, const Tensor& a, const Tensor& b, std::int64_t columns,
+                       const LinearNames& names) {
+    const bool node = tape.begin({&a, &b}, true);
+    const auto kernel_of = [rows = a.rows, inner = a.columns, columns, type = a.type](GemmLayout layout) {
+        if (layout == GemmLayout::forward) return gemm(layout, rows, columns, inner, type);
+        return gemm(layout, rows, inner, columns, type);
+    };
+    Tensor y = tape.storages.empty(names.forward, a.rows, columns, a.type);
+    tape.compute(names.forward, kernel_of(GemmLayout::forward),
+                 {{a, Access::read}, {b, Access::read}, {y, Access::write}});
+    if (!node) return y;
+    tape.record(y, [a, b, names, kernel_of](Tape& t, Tensor gradient) {
+        Tensor db = t.storages.empty(names.weight_gradient, b.rows, b.columns, b.type);
+        t.compute(names.weight_gradient, kernel_of(GemmLayout::data_gradient),
+                  {{gradient, Access::read}, {a, Access::read}, {db, Access::write}});
+        Tensor da = t.storages.empty(names.data_gradient, a.rows, a.columns, a.type);
+        t.compute(names.data_gradient, kernel_of(GemmLayout::data_gradient),
+                  {{gradient, Access::read}, {b, Access::read}, {da, Access::write}});
+        t.accumulate(Tape::target(a), std::move(da));
+        t.accumulate(Tape::target(b), std::move(db));
+    });
+    return y;
+}
+
 // The experts' rows stand one after another; each meets its own slice of the stacked weights.
 Tensor expert_linear(Tape& tape, const Tensor& x, const Tensor& stacked, std::int64_t experts,
                      const LinearNames& names) {
@@ -103,54 +127,6 @@ Tensor expert_linear(Tape& tape, const Tensor& x, const Tensor& stacked, std::in
     return y;
 }
 
-// cuDNN's attention through scaled_dot_product_attention(is_causal, enable_gqa): K and V are not expanded;
-// the output comes in the layout that makes the transpose free; the log-sum-exp and two seed scalars are
-// kept.
-Tensor attention(Tape& tape, const Tensor& q, const Tensor& k, const Tensor& v, const Attention& shape) {
-    const bool node = tape.begin({&q, &k, &v}, true);
-    const std::int64_t tokens = shape.batch * shape.sequence;
-    Tensor o = tape.storages.empty("attention output", tokens, shape.heads * shape.value_head_dim, v.type);
-    Tensor lse = tape.storages.empty("log-sum-exp", tokens, shape.heads, DType::fp32);
-    Tensor seed = tape.storages.empty("attention seed", 1, 1, DType::int64);
-    Tensor offset = tape.storages.empty("attention offset", 1, 1, DType::int64);
-    tape.compute("attention", shape,
-                 {{q, Access::read},
-                  {k, Access::read},
-                  {v, Access::read},
-                  {o, Access::write},
-                  {lse, Access::write},
-                  {seed, Access::write},
-                  {offset, Access::write}});
-    if (!node) return o;
-    tape.record(o, [q, k, v, o, lse, seed, offset, shape](Tape& t, Tensor gradient) {
-        Attention kernel = shape;
-        kernel.backward = true;
-        Tensor dq = t.storages.empty("attention query gradient", q.rows, q.columns, q.type);
-        Tensor dk = t.storages.empty("attention key gradient", k.rows, k.columns, k.type);
-        Tensor dv = t.storages.empty("attention value gradient", v.rows, v.columns, v.type);
-        Tensor workspace =
-            t.storages.empty("attention workspace", q.count() + lse.count(), 1, DType::fp32, Role::workspace);
-        t.compute("attention gradient", kernel,
-                  {{q, Access::read},
-                   {k, Access::read},
-                   {v, Access::read},
-                   {o, Access::read},
-                   {lse, Access::read},
-                   {seed, Access::read},
-                   {offset, Access::read},
-                   {gradient, Access::read},
-                   {dq, Access::write},
-                   {dk, Access::write},
-                   {dv, Access::write},
-                   {workspace, Access::write}});
-        workspace = {};
-        t.accumulate(Tape::target(q), std::move(dq));
-        t.accumulate(Tape::target(k), std::move(dk));
-        t.accumulate(Tape::target(v), std::move(dv));
-    });
-    return o;
-}
-
 Tensor embedding(Tape& tape, const Tensor& table, const Tensor& ids) {
     const bool node = tape.begin({&table}, true);
     Tensor x = tape.storages.empty("embedding", ids.rows, table.columns, table.type);
@@ -164,13 +140,20 @@ Tensor embedding(Tape& tape, const Tensor& table, const Tensor& ids) {
         t.compute("embedding gradient, zeros", vector_kernel(dw.rows, dw.columns, dw.bytes(), dw.type),
                   {{dw, Access::write}});
         Tensor sorted = t.storages.empty("sorted ids", ids.rows, 2, DType::int64);
+        // More than 3072 ids: partial sums in fp32 per run of equal ids, and the sort's scratch (1,687 bytes
+        // per id, from traces of 4096 and 8192 ids).
+        const std::int64_t scratch = ids.rows > 3072 ? ids.rows * (4 * input.columns + 1687) : 1;
+        Tensor partial = t.storages.empty("embedding partial sums", scratch, 1, DType::int8, Role::workspace);
         t.compute("sort ids", vector_kernel(ids.rows, 1, 4 * ids.bytes(), DType::int64),
                   {{ids, Access::read}, {sorted, Access::write}});
         t.compute("embedding gradient",
                   eager_kernel(AccessClass::gather, gradient.rows, gradient.columns,
                                gradient.bytes() + gradient.bytes(), gradient.type),
-                  {{sorted, Access::read}, {gradient, Access::read}, {dw, Access::update}});
-        sorted = {};
+                  {{sorted, Access::read},
+                   {gradient, Access::read},
+                   {dw, Access::update},
+                   {partial, Access::write}});
+        sorted = partial = {};
         t.accumulate(input.target, std::move(dw));
     });
     return x;

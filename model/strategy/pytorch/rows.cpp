@@ -28,10 +28,13 @@ Tensor softmax_of_rows(Tape& tape, const Tensor& x, DType type) {
                  {{x, Access::read}, {y, Access::write}});
     if (node)
         tape.record(y, [input = Input(x), y = y](Tape& t, Tensor gradient) {
+            const Tensor product = t.storages.empty("softmax gradient product", y.rows, y.columns, y.type);
+            t.compute("softmax gradient product", vector_kernel(y.rows, y.columns, 3 * y.bytes(), y.type),
+                      {{gradient, Access::read}, {y, Access::read}, {product, Access::write}});
             Tensor dx = t.storages.empty("softmax gradient", y.rows, y.columns, y.type);
             t.compute("softmax gradient",
                       reduction_kernel(y.rows, y.columns, y.bytes() + gradient.bytes() + dx.bytes(), y.type),
-                      {{gradient, Access::read}, {y, Access::read}, {dx, Access::write}});
+                      {{product, Access::read}, {y, Access::read}, {dx, Access::write}});
             t.accumulate(input.target, fitted(t, input, std::move(dx)));
         });
     return y;

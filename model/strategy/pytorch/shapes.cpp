@@ -62,8 +62,11 @@ Tensor concatenate(Tape& tape, const Tensor& a, const Tensor& b) {
     if (node)
         tape.record(result, [a = Input(a), b = Input(b)](Tape& t, Tensor gradient) {
             gradient.view = true;
-            if (a.wanted()) t.accumulate(a.target, gradient.as(a.rows, a.columns));
-            if (b.wanted()) t.accumulate(b.target, gradient.as(b.rows, b.columns));
+            const auto part = [&](const Input& input) {
+                return convert(t, "cast gradient", gradient.as(input.rows, input.columns), input.type);
+            };
+            if (a.wanted()) t.accumulate(a.target, part(a));
+            if (b.wanted()) t.accumulate(b.target, part(b));
         });
     return result;
 }
@@ -81,6 +84,30 @@ Parts split(Tape& tape, const Tensor& x, std::int64_t first_columns) {
         t.compute("split gradient",
                   broadcast_kernel(whole.rows, whole.columns, whole.bytes() + whole.bytes(), whole.type),
                   {{gradient, Access::read}, {other, Access::read}, {whole, Access::write}});
+        t.accumulate(input.target, std::move(whole));
+    });
+    return parts;
+}
+
+ThreeParts split(Tape& tape, const Tensor& x, std::int64_t first_columns, std::int64_t second_columns,
+                 bool copies_gradient) {
+    const bool node = tape.begin({&x}, false);
+    ThreeParts parts{x.as(x.rows, first_columns), x.as(x.rows, second_columns),
+                     x.as(x.rows, x.columns - first_columns - second_columns)};
+    parts.first.slot = parts.second.slot = parts.third.slot = GradientSlot::none;
+    if (!node) return parts;
+    tape.record(parts.third, [](Tape&, Tensor) {});
+    tape.record(parts.second, [](Tape&, Tensor) {});
+    tape.record(parts.first, [input = Input(x), second = parts.second.slot, third = parts.third.slot,
+                              copies_gradient](Tape& t, Tensor gradient) {
+        Tensor b = t.take(second), c = t.take(third);
+        Tensor whole = t.storages.empty("split gradient", input.rows, input.columns, gradient.type);
+        t.compute("split gradient",
+                  broadcast_kernel(whole.rows, whole.columns, whole.bytes() + whole.bytes(), whole.type),
+                  {{gradient, Access::read}, {b, Access::read}, {c, Access::read}, {whole, Access::write}});
+        gradient = b = c = {};
+        if (copies_gradient) whole = copied(t, "gradient in matrix layout", whole);
+        whole.view = true;
         t.accumulate(input.target, std::move(whole));
     });
     return parts;

@@ -58,6 +58,7 @@ Family phi() {
     family.head_dimension = HeadDimension::quotient;
     family.gated = false, family.parallel_block = true;
     family.traits = kAllBiases | trait::head_bias;
+    family.spelling.embedding_dropout = {"embd_pdrop"}, family.spelling.residual_dropout = {"resid_pdrop"};
     family.switches = {{trait::head_norm, "qk_layernorm", false}};
     family.after = kPhiHead;
     family.refine = [](ConfigKeys& keys, Blueprint& blueprint) {
@@ -77,7 +78,9 @@ Family phi_msft() {
                        .intermediate = {"n_inner"},
                        .max_position = {"n_positions"},
                        .epsilon = {"layer_norm_epsilon"},
-                       .activation = {"activation_function"}};
+                       .activation = {"activation_function"},
+                       .embedding_dropout = {"embd_pdrop"},
+                       .residual_dropout = {"resid_pdrop"}};
     family.defaults.intermediate_factor = 4;
     family.switches = {};
     family.refine = [](ConfigKeys& keys, Blueprint& blueprint) {
@@ -104,6 +107,8 @@ Family stablelm() {
 Family starcoder2() {
     Family family = common("starcoder2", "Starcoder2Config", kStarLayer);
     family.spelling.epsilon = {"norm_epsilon"};
+    family.spelling.embedding_dropout = {"embedding_dropout"};
+    family.spelling.residual_dropout = {"residual_dropout"};
     family.defaults = {.kv_heads = 2,
                        .max_position = 4096,
                        .tied = true,

@@ -30,6 +30,8 @@ void read_falcon_heads(ConfigKeys& keys, Blueprint& blueprint, bool new_architec
     const bool multi_query = keys.flag_or("multi_query", true, class_default(blueprint));
     if (!new_architecture) {
         attention.kv_heads = multi_query ? 1 : attention.heads;
+        // One key head against many query heads, without enable_gqa.
+        if (multi_query) blueprint.model.form.attention = AttentionForm::math;
         return;
     }
     attention.kv_heads =
@@ -66,7 +68,9 @@ Family falcon() {
                        .kv_heads = {},
                        .intermediate = {"ffn_hidden_size"},
                        .epsilon = {"layer_norm_epsilon"},
-                       .activation = {"activation"}};
+                       .activation = {"activation"},
+                       .residual_dropout = {"hidden_dropout"}};
+    family.form.always_masked = true;
     family.defaults = {.intermediate_factor = 4, .tied = true, .epsilon = 1e-5, .activation = "gelu"};
     family.head_dimension = HeadDimension::quotient;
     family.norm = NormKind::layer;

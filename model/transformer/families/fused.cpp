@@ -41,7 +41,9 @@ Family internlm2() {
 
 Family phi3() {
     Family family{.model_type = "phi3", .config_class = "Phi3Config"};
+    family.spelling.embedding_dropout = {"embd_pdrop"}, family.spelling.residual_dropout = {"resid_pdrop"};
     family.defaults = {.max_position = 4096, .epsilon = 1e-5};
+    family.form.rotary = RotaryForm::always_joined;
     family.before = kTokenTable, family.layer = kPhi3Layer, family.after = kNormAndHead;
     family.refine = [](ConfigKeys& keys, Blueprint& blueprint) {
         rotate_part(keys, blueprint, {"partial_rotary_factor"}, 1.0);

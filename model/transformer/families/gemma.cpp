@@ -17,6 +17,7 @@ Family common(std::string_view model_type, std::string_view config_class) {
     family.spelling.activation = {"hidden_activation"};
     family.defaults = {
         .head_dim = 256, .max_position = 8192, .tied = true, .activation = "gelu_pytorch_tanh"};
+    family.form = {.norm = NormForm::shifted_scale, .scaled_embedding = true};
     family.switches = {{kAttentionBias, "attention_bias", false}};
     family.before = kTokenTable, family.layer = kLayer, family.after = kNormAndHead;
     return family;
@@ -35,6 +36,7 @@ Family gemma2() {
     family.post_norms = true;
     family.refine = [](ConfigKeys& keys, Blueprint& blueprint) {
         slide_some_layers(keys, blueprint, 4096, [](std::int64_t index) { return index % 2 == 0; });
+        blueprint.model.form.capped_logits = !keys.is_null({"final_logit_softcapping"});
     };
     return family;
 }

@@ -76,7 +76,9 @@ FamilySpelling gpt_spelling() {
             .intermediate = {"n_inner"},
             .max_position = {"n_positions", "max_position_embeddings"},
             .epsilon = {"layer_norm_epsilon"},
-            .activation = {"activation_function"}};
+            .activation = {"activation_function"},
+            .embedding_dropout = {"embd_pdrop"},
+            .residual_dropout = {"resid_pdrop"}};
 }
 
 Family common(std::string_view model_type, std::string_view config_class, Rows layer) {
@@ -86,6 +88,7 @@ Family common(std::string_view model_type, std::string_view config_class, Rows l
                        .tied = true,
                        .epsilon = 1e-5,
                        .activation = "gelu_new"};
+    family.form.fused_split = FusedSplit::split;
     family.head_dimension = HeadDimension::quotient;
     family.norm = NormKind::layer;
     family.position = PositionKind::learned;
@@ -98,6 +101,7 @@ Family common(std::string_view model_type, std::string_view config_class, Rows l
 
 Family gpt2() {
     Family family = common("gpt2", "GPT2Config", kGpt2Layer);
+    family.defaults.dropout = 0.1;
     family.refine = [](ConfigKeys& keys, Blueprint&) {
         if (keys.has("add_cross_attention") && keys.flag_or("add_cross_attention", false, ""))
             keys.refuse("add_cross_attention", "is true: cross-attention is not modelled",
@@ -109,6 +113,7 @@ Family gpt2() {
 Family gpt_bigcode() {
     Family family = common("gpt_bigcode", "GPTBigCodeConfig", kBigCodeLayer);
     family.defaults.activation = "gelu_pytorch_tanh";
+    family.defaults.dropout = 0.1;
     family.refine = [](ConfigKeys& keys, Blueprint& blueprint) {
         if (keys.flag_or("multi_query", true, class_default(blueprint))) blueprint.attention.kv_heads = 1;
     };
@@ -141,8 +146,11 @@ Family gpt_neo() {
                        .heads = {"num_heads", "num_attention_heads"},
                        .kv_heads = {},
                        .epsilon = {"layer_norm_epsilon"},
-                       .activation = {"activation_function"}};
+                       .activation = {"activation_function"},
+                       .embedding_dropout = {"embed_dropout"},
+                       .residual_dropout = {"resid_dropout"}};
     family.defaults.max_position = 2048;
+    family.form.attention = AttentionForm::eager_fp32;
     family.refine = refine_gpt_neo;
     return family;
 }
@@ -150,6 +158,7 @@ Family gpt_neo() {
 Family gptj() {
     Family family = common("gptj", "GPTJConfig", kGptJLayer);
     family.defaults.max_position = 2048, family.defaults.tied = false;
+    family.form.attention = AttentionForm::eager_fp32;
     family.position = PositionKind::rotary;
     family.parallel_block = true;
     family.traits = trait::mlp_bias | trait::norm_bias | trait::head_bias;
@@ -160,8 +169,12 @@ Family gptj() {
 
 Family gpt_neox() {
     Family family = common("gpt_neox", "GPTNeoXConfig", kNeoXLayer);
-    family.spelling = {.kv_heads = {}, .epsilon = {"layer_norm_eps"}};
+    family.spelling = {.kv_heads = {},
+                       .epsilon = {"layer_norm_eps"},
+                       .embedding_dropout = {"hidden_dropout"},
+                       .residual_dropout = {"hidden_dropout"}};
     family.defaults = {.tied = false, .epsilon = 1e-5, .activation = "gelu"};
+    family.form.fused_split = FusedSplit::split_heads;
     family.position = PositionKind::rotary;
     family.traits = trait::mlp_bias | trait::norm_bias;
     family.switches = {{kAttentionBias, "attention_bias", true}};

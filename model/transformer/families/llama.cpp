@@ -65,6 +65,7 @@ Family qwen3() {
 
 Family granite() {
     Family family = common("granite", "GraniteConfig");
+    family.form = {.scaled_embedding = true, .scaled_residual = true, .scaled_logits = true};
     family.switches = {kAttentionSwitch, kMlpSwitch};
     return family;
 }
@@ -79,6 +80,7 @@ Family smollm3() {
 
 Family minicpm() {
     Family family = common("minicpm", "MiniCPMConfig");
+    family.form = {.scaled_embedding = true, .scaled_residual = true, .scaled_logits = true};
     family.defaults = {.tied = true};
     family.switches = {kAttentionSwitch};
     return family;

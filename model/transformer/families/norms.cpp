@@ -39,11 +39,13 @@ Family olmo() {
     family.spelling.epsilon = {};
     family.defaults.epsilon = 1e-5;
     family.norm = NormKind::layer_without_parameters;
+    family.form = {.norm = NormForm::fused_fp32, .rotary = RotaryForm::fp32_tables};
     return family;
 }
 
 Family olmo2() {
     Family family = common("olmo2", "Olmo2Config", kOlmo2Layer);
+    family.form = {.norm = NormForm::scaled_in_fp32, .rotary = RotaryForm::fp32_tables};
     family.defaults.epsilon = 1e-5;
     family.traits = trait::head_norm;
     family.pre_norms = false, family.post_norms = true;
@@ -79,6 +81,7 @@ Family exaone4() {
 Family glm() {
     Family family = common("glm", "GlmConfig", kGlmLayer);
     family.defaults = {.kv_heads = 2, .head_dim = 128, .max_position = 131'072, .epsilon = 1.5625e-7};
+    family.form.rotary = RotaryForm::always_joined;
     family.switches = {{trait::query_bias, "attention_bias", true}};
     family.refine = [](ConfigKeys& keys, Blueprint& blueprint) {
         rotate_part(keys, blueprint, {"partial_rotary_factor"}, 0.5);
@@ -100,6 +103,7 @@ Family cohere() {
     family.spelling.epsilon = {"layer_norm_eps"};
     family.defaults = {.max_position = 8192, .tied = true, .epsilon = 1e-5};
     family.norm = NormKind::layer;
+    family.form = {.norm = NormForm::chained_fp32, .rotary = RotaryForm::fp32, .scaled_logits = true};
     family.parallel_block = true;
     family.switches.push_back({trait::head_norm, "use_qk_norm", false});
     return family;

@@ -73,9 +73,13 @@ void refine_opt(ConfigKeys& keys, Blueprint& blueprint) {
 
 Family opt() {
     Family family{.model_type = "opt", .config_class = "OPTConfig"};
-    family.spelling = {
-        .kv_heads = {}, .intermediate = {"ffn_dim"}, .epsilon = {}, .activation = {"activation_function"}};
-    family.defaults = {.tied = true, .epsilon = 1e-5, .activation = "relu"};
+    family.spelling = {.kv_heads = {},
+                       .intermediate = {"ffn_dim"},
+                       .epsilon = {},
+                       .activation = {"activation_function"},
+                       .residual_dropout = {"dropout"}};
+    family.defaults = {.tied = true, .epsilon = 1e-5, .dropout = 0.1, .activation = "relu"};
+    family.form.scaled_query = true;
     family.head_dimension = HeadDimension::quotient;
     family.norm = NormKind::layer;
     family.position = PositionKind::learned;
@@ -98,8 +102,10 @@ Family bloom() {
                        .intermediate = {},
                        .max_position = {},
                        .epsilon = {"layer_norm_epsilon"},
-                       .activation = {}};
+                       .activation = {},
+                       .residual_dropout = {"hidden_dropout"}};
     family.defaults = {.intermediate_factor = 4, .tied = true, .epsilon = 1e-5, .activation = "gelu_tanh"};
+    family.form = {.fused_split = FusedSplit::slices, .attention = AttentionForm::eager};
     family.head_dimension = HeadDimension::quotient;
     family.norm = NormKind::layer;
     family.position = PositionKind::alibi;
@@ -137,8 +143,11 @@ Family mpt() {
                        .intermediate = {},
                        .max_position = {"max_seq_len"},
                        .epsilon = {"layer_norm_epsilon"},
-                       .activation = {}};
+                       .activation = {},
+                       .embedding_dropout = {"emb_pdrop"},
+                       .residual_dropout = {"resid_pdrop"}};
     family.defaults = {.intermediate_factor = 4, .tied = true, .epsilon = 1e-5, .activation = "gelu"};
+    family.form = {.fused_split = FusedSplit::split, .attention = AttentionForm::eager};
     family.head_dimension = HeadDimension::quotient;
     family.norm = NormKind::layer;
     family.position = PositionKind::alibi;

@@ -39,7 +39,10 @@ def build_model(case, folder):
     config.use_cache = False
     dtype = DTYPES[case["parameter_dtype"]]
     with torch.device("cuda"):
-        model = AutoModelForCausalLM.from_config(config, dtype=dtype, attn_implementation="sdpa")
+        try:
+            model = AutoModelForCausalLM.from_config(config, dtype=dtype, attn_implementation="sdpa")
+        except ValueError:  # some architectures have no scaled_dot_product_attention
+            model = AutoModelForCausalLM.from_config(config, dtype=dtype, attn_implementation="eager")
     if case.get("recompute", "none") == "full":
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     return model.train(), config
@@ -49,8 +52,16 @@ def layers_of(model):
     return max((module for module in model.modules() if isinstance(module, torch.nn.ModuleList)), key=len)
 
 
+def autocasts(case):
+    """FSDP casts what it gathers; elsewhere fp32 weights run under autocast."""
+    return case["strategy"] in ("single", "ddp", "zero1") and case["compute_dtype"] != case["parameter_dtype"]
+
+
 def parallelise(model, case):
     strategy = case["strategy"]
+    if case.get("compile"):
+        for layer in layers_of(model):
+            layer.compile()
     if strategy in ("ddp", "zero1"):
         return DistributedDataParallel(model, device_ids=[torch.cuda.current_device()],
                                        gradient_as_bucket_view=case.get("gradient_as_bucket_view", True))
@@ -64,10 +75,8 @@ def parallelise(model, case):
             options["mp_policy"] = MixedPrecisionPolicy(param_dtype=DTYPES[case["compute_dtype"]],
                                                         reduce_dtype=DTYPES[case["reduce_dtype"]])
         layers = layers_of(model)
-        for index in range(len(layers)):
-            if case.get("compile"):
-                layers[index].compile()
-            fully_shard(layers[index], **options)
+        for layer in layers:
+            fully_shard(layer, **options)
         return fully_shard(model, **options)
     return model
 
@@ -88,7 +97,8 @@ def step(model, optimizer, tokens, case):
             model.set_requires_gradient_sync(last or not case.get("no_sync", True))
         quiet = isinstance(model, DistributedDataParallel) and not last and case.get("no_sync", True)
         with model.no_sync() if quiet else torch.enable_grad():
-            loss = model(input_ids=tokens, labels=tokens).loss
+            with torch.autocast("cuda", dtype=DTYPES[case["compute_dtype"]], enabled=autocasts(case)):
+                loss = model(input_ids=tokens, labels=tokens).loss
             (loss / accumulation if accumulation > 1 else loss).backward()
     if case.get("max_grad_norm"):
         torch.nn.utils.clip_grad_norm_(model.parameters(), case["max_grad_norm"])
@@ -175,7 +185,7 @@ def main():
         clean()
         if dist.get_rank() == 0:
             with open(out, "a") as file:
-                file.write(json.dumps({**case, "kind": "training_step", "machine": "h200-x2", "runtime": "pytorch",
+                file.write(json.dumps({**case, "kind": "training_step", "machine": f"h200-x{dist.get_world_size()}", "runtime": "pytorch",
                                        "nccl_env": environment, "gpus": dist.get_world_size(),
                                        "framework": framework, "measured": row}) + "\n")
             print(case["id"], json.dumps(row)[:220], flush=True)

@@ -1,23 +1,26 @@
-#include "tests/step_time/measured_collectives.hpp"
+#include "tests/pytorch/measured_collectives.hpp"
 
 #include <algorithm>
 #include <fstream>
 
 #include <nlohmann/json.hpp>
 
+#include "model/units/text.hpp"
+
 namespace wirewise {
 
-MeasuredCollectives::MeasuredCollectives(const std::string& file, const std::string& wire) : wire_(wire) {
+MeasuredCollectives::MeasuredCollectives(const std::string& wire) : wire_(wire) {
+    const std::string transport = wire == "nvlink" ? "p2p" : wire == "host_memory" ? "shm" : "net";
+    const std::string file = WIREWISE_SOURCE_FOLDER "/calibration/profiles/collectives_h200-x2.json";
     std::ifstream stream(file);
-    for (std::string line; std::getline(stream, line);) {
-        const auto row = nlohmann::json::parse(line);
-        if (row.at("wire") != wire) continue;
-        const auto kind = collective_from(row.at("op").get<std::string>());
-        if (kind) samples_[*kind].push_back({row.at("bytes").get<double>(), row.at("us").get<double>()});
-    }
-    for (auto& [kind, curve] : samples_) {
-        std::sort(curve.begin(), curve.end(),
-                  [](const Sample& a, const Sample& b) { return a.bytes < b.bytes; });
+    const auto profile = nlohmann::json::parse(stream);
+    for (const auto& measured : profile.at("curves")) {
+        const auto kind = collective_from(measured.at("op").get<std::string>());
+        if (measured.at("transport") != transport || !kind) continue;
+        auto& curve = samples_[*kind];
+        for (const auto& sample : measured.at("samples"))
+            curve.push_back({static_cast<double>(parse_bytes(sample.at(0).get<std::string>(), file).count()),
+                             1e6 * parse_seconds(sample.at(1).get<std::string>(), file).value()});
         for (std::size_t i = curve.size() - 1; i-- > 0;)  // small sizes are noisy, only upwards
             curve[i].microseconds = std::min(curve[i].microseconds, curve[i + 1].microseconds);
     }

@@ -1,4 +1,5 @@
-// Collective times as measured, instead of the pricer's: so that a step's error is the simulator's own.
+// The cost of a collective as it was measured alone on two H200:
+// calibration/profiles/collectives_h200-x2.json.
 #pragma once
 
 #include <map>
@@ -11,9 +12,8 @@ namespace wirewise {
 
 class MeasuredCollectives {
   public:
-    // `file`: JSON lines of kind "collective"; `wire`: their label.
-    MeasuredCollectives(const std::string& file, const std::string& wire);
-
+    MeasuredCollectives() = default;
+    explicit MeasuredCollectives(const std::string& wire);  // "nvlink", "host_memory", "tcp_socket"
     CollectivePrice operator()(Axis axis, CollectiveKind kind, Bytes bytes) const;
 
   private:
