@@ -1,4 +1,5 @@
-// DeepSpeed's published runs against what plan predicts, uncalibrated: every row is printed, none is left out for its error.
+// DeepSpeed's published runs against what plan predicts, uncalibrated: every row is printed, none is left out
+// for its error.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -59,14 +60,16 @@ Bytes kept(const Row& row) {
     MemoryWalk walk = walk_for(plan.runtime);
     for (const Phase phase : {Phase::load, Phase::first_step, Phase::second_step})
         walk.run(lower(row.question.model, plan, phase));
-    return walk.allocated() + bytes_of(plan.tokens_per_micro_batch() * row.question.model.vocabulary, DType::bf16);
+    return walk.allocated() +
+           bytes_of(plan.tokens_per_micro_batch() * row.question.model.vocabulary, DType::bf16);
 }
 
 double predict(const std::string& quantity, const Row& row) {
     if (quantity == "peak_gib") return gib(row.candidate.estimate.peak.allocated);
     if (quantity == "first_backward_gib") return gib(first_backward(row));
     if (quantity == "kept_gib") return gib(kept(row));
-    return row.candidate.throughput.tokens_per_second / static_cast<double>(row.candidate.plan.sequence_length);
+    return row.candidate.throughput.tokens_per_second /
+           static_cast<double>(row.candidate.plan.sequence_length);
 }
 
 double median(std::vector<double> errors) {
@@ -84,9 +87,10 @@ TEST(DeepSpeedPublished, EveryRow) {
             if (!row.contains(quantity)) continue;
             const double measured = row.at(quantity).get<double>(), said = predict(quantity, result);
             const double error = said / measured - 1;
-            fmt::print("{:28} {:20} measured {:6.2f} predicted {:6.2f} {:+6.1f} %\n", row.at("id").get<std::string>(),
-                       quantity, measured, said, 100 * error);
-            errors[quantity == std::string("samples_per_second") ? "time" : "memory"].push_back(std::abs(error));
+            fmt::print("{:28} {:20} measured {:6.2f} predicted {:6.2f} {:+6.1f} %\n",
+                       row.at("id").get<std::string>(), quantity, measured, said, 100 * error);
+            errors[quantity == std::string("samples_per_second") ? "time" : "memory"].push_back(
+                std::abs(error));
             errors["all"].push_back(std::abs(error));
         }
     }

@@ -1,10 +1,12 @@
-// What DeepSpeed keeps, against the ZeRO paper's closed forms (arXiv 1910.02054, section 3 and 5: 2P + 2P + 12P bytes with
-// K = 12, shared over N) and DeepSpeed's own host estimates (docs: memory-requirements: 16 or 18 bytes a parameter).
+// What DeepSpeed keeps, against the ZeRO paper's closed forms (arXiv 1910.02054, section 3 and 5: 2P + 2P +
+// 12P bytes with K = 12, shared over N) and DeepSpeed's own host estimates (docs: memory-requirements: 16 or
+// 18 bytes a parameter).
+#include "model/memory/states.hpp"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "model/memory/states.hpp"
 #include "model/strategy/lower.hpp"
 #include "model/transformer/read_config.hpp"
 #include "simulator/planner/walk_phases.hpp"
@@ -54,7 +56,8 @@ TEST(DeepSpeedStates, AreTheZeroPapers) {
             EXPECT_NEAR(per_parameter(kept(model, plan, Role::optimizer).device, model),
                         sharding.optimizer ? 8 * shared : 8, tolerance);
             if (sharding.parameters) {
-                EXPECT_NEAR(per_parameter(kept(model, plan, Role::gradient).device, model), 2 * shared, tolerance);
+                EXPECT_NEAR(per_parameter(kept(model, plan, Role::gradient).device, model), 2 * shared,
+                            tolerance);
             }
             EXPECT_NEAR(per_parameter(states_of(model.parameters(), plan).total(), model),
                         (sharding.parameters ? 2 * shared : 2) + (sharding.gradients ? 2 * shared : 2) +
@@ -64,7 +67,8 @@ TEST(DeepSpeedStates, AreTheZeroPapers) {
     }
 }
 
-// 16 bytes of a parameter with the optimizer offloaded, 18 with the parameters too; ours adds the 2 bytes of gradient.
+// 16 bytes of a parameter with the optimizer offloaded, 18 with the parameters too; ours adds the 2 bytes of
+// gradient.
 TEST(DeepSpeedStates, OffloadedTheHostHoldsThem) {
     const Transformer model = load_model("llama-2-7b", {"num_hidden_layers=6"});
     constexpr int kRanks = 4;
