@@ -57,7 +57,18 @@ for section in $sections; do
             NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1 run "fsdp over sockets" $mistral --set num_hidden_layers=8 --gpus $gpus --strategy fsdp --steps 3 --nccl-env NCCL_P2P_DISABLE=1 --nccl-env NCCL_SHM_DISABLE=1 ;;
         faults)
             run "more memory than there is" $mistral --gpus 1 --strategy single --micro-batch 64
-            (sleep 25; kill -9 "$(pgrep -n -x wirewise)") & run "a rank killed" $mistral --gpus $gpus --strategy fsdp --steps 2000; wait ;;
+            (sleep 20; kill -9 "$(pgrep -n -x wirewise)") & run "a rank killed" $mistral --gpus $gpus --strategy fsdp --steps 2000; wait
+            (sleep 20; stopped=$(pgrep -n -x wirewise); kill -STOP "$stopped"; sleep 30; kill -9 "$stopped" 2>/dev/null) &
+            run "a rank stopped" $mistral --gpus $gpus --strategy fsdp --steps 2000 --timeout 8; wait
+            mkdir -p "$out/truncated"; tiny=$WIREWISE_SHARED/reference/llama_tiny
+            cp "$tiny/config.json" "$out/truncated/"; head -c 300000 "$tiny/model.safetensors" >"$out/truncated/model.safetensors"
+            run "a truncated weights file" --checkpoint "$out/truncated" --gpus $gpus --strategy fsdp
+            rm -r "$out/truncated"
+            export MASTER_ADDR=127.0.0.1 MASTER_PORT=29555 WORLD_SIZE=2 LOCAL_WORLD_SIZE=2
+            RANK=1 LOCAL_RANK=1 timeout 60 "$bin/wirewise" run --backend cuda --checkpoint "$tiny" --strategy fsdp --learning-rate 1e-3 --quiet --format json >/dev/null 2>"$out/rank1.err" &
+            RANK=0 LOCAL_RANK=0 run "ranks that disagree" --checkpoint "$tiny" --strategy fsdp --learning-rate 2e-3; wait
+            tail -1 "$out/rank1.err" | tee -a "$out/table.txt"
+            unset MASTER_ADDR MASTER_PORT WORLD_SIZE LOCAL_WORLD_SIZE ;;
         bench)
             begin=$SECONDS
             "$bin/wirewise" bench --out "$out/bench.jsonl" --quiet >"$out/bench.json" 2>"$out/bench.err"

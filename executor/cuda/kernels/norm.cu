@@ -189,6 +189,7 @@ __global__ void __launch_bounds__(kThreads)
     const std::int64_t count = shape.rows * (shape.heads + shape.kv_heads);
     for (std::int64_t number = blockIdx.x * warps + threadIdx.x / kWarp; number < count;
          number += gridDim.x * warps) {
+        __syncwarp();  // q's and k's sums may be another lane's
         const Head head = head_at(shape, number);
         const std::int64_t at = head.row * gradient_stride + head.offset,
                            from = head.row * x_stride + head.offset;
