@@ -25,10 +25,18 @@ std::vector<double> left_out_of(const std::string& kind, const CalibrationSample
     return errors;
 }
 
-double largest(const std::vector<double>& errors) {
-    double most = 0;
-    for (const double error : errors) most = std::max(most, std::abs(error));
-    return most;
+// Of each step, the largest by any fit that lacked one of its groups: what a step outside of the samples may
+// do.
+std::vector<double> worst_left_out_of(const std::string& kind, const CalibrationSamples& samples,
+                                      const ProfileFit& fit) {
+    std::vector<double> errors;
+    for (std::size_t i = 0; i < samples.times.size(); ++i) {
+        if (samples.times[i].kind != kind || fit.errors[i].left_out.empty()) continue;
+        double most = 0;
+        for (const double error : fit.errors[i].left_out) most = std::max(most, std::abs(error));
+        errors.push_back(most);
+    }
+    return errors;
 }
 
 // Writes widths of one runtime, with the words that say where they come from.
@@ -39,6 +47,7 @@ class Writer {
 
     void write(const std::string& runtime, const ProfileFit& fit) {
         write_step(left_out_of(runtime + " step, GPU-bound", samples_, fit),
+                   worst_left_out_of(runtime + " step, GPU-bound", samples_, fit),
                    left_out_of(runtime + " step, host-bound", samples_, fit));
         const RuntimeSamples& of = samples_.runtimes.at(runtime);
         write_range("tokens", of.tokens);
@@ -63,11 +72,15 @@ class Writer {
                 {"samples", n}};
     }
 
-    void write_step(const std::vector<double>& gpu, const std::vector<double>& host) {
+    void write_step(const std::vector<double>& gpu, const std::vector<double>& worst,
+                    const std::vector<double>& host) {
         constexpr std::string_view kOf = " of the errors of steps whose group the fit had not seen";
         if (!gpu.empty()) {
             step_["gpu_bound"] = width(width_covering(gpu), fmt::format("90 % quantile{}", kOf), gpu.size());
-            step_["extrapolated"] = width(largest(gpu), fmt::format("the largest{}", kOf), gpu.size());
+            step_["extrapolated"] =
+                width(width_covering(worst),
+                      "90 % quantile of each step's largest error by fits that lacked one of its groups",
+                      worst.size());
         }
         if (!host.empty())
             step_["host_bound"] =
@@ -80,7 +93,7 @@ class Writer {
     void write_range(const char* key, const std::vector<double>& values) {
         if (values.empty()) return;
         const auto [least, most] = std::minmax_element(values.begin(), values.end());
-        step_[key] = {number(*least), number(*most)};
+        step_[key] = {*least, *most};
     }
 
     void write_memory(const char* quantity, const std::vector<double>& errors) {
