@@ -25,8 +25,8 @@ constexpr double G = 1e9;
 // LL limits and LL128 per channel: tuning.cc. NVLS efficiency, channels: tuning.cc, nvls.cc; least ranks
 // follow from its model (n x the largest ladder step that fits n + 1 times into the port, against the ring).
 // From runs, in the middle of them: kernel_start and ramp (published V100 and A100 boxes; two H200, 2026-11);
-// nvls_small_chunks (published H200, B200 boxes at 128 MiB to 1 GiB); nvls_rack_efficiency (one published GB200
-// NVL72).
+// nvls_small_chunks (published H200, B200 boxes at 128 MiB to 1 GiB); nvls_rack_efficiency (one published
+// GB200 NVL72).
 constexpr std::array<GenerationLimits, 4> kLimits{{
     {{39 * G, 39 * G, 20.4 * G}, 20 * G, 20e-6, 0},
     {{87.7 * G, 22.5 * G, 19 * G}, 20 * G, 20e-6, 65e-6},
