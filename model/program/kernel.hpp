@@ -26,8 +26,9 @@ struct Gemm {
     bool accumulate = false;     // adds to C instead of overwriting it
     bool bias = false;    // forward: an extra read [n]; weight_gradient: also writes the bias gradient [m]
     bool addend = false;  // forward: an extra read [m, n] added to the result (the residual)
-    // So many products of equal size in one call, each with its own weight (routed experts): the tokens are split among
-    // them, m of forward and data_gradient, k of weight_gradient. The flops are those of one product.
+    // So many products of equal size in one call, each with its own weight (routed experts): the tokens are
+    // split among them, m of forward and data_gradient, k of weight_gradient. The flops are those of one
+    // product.
     std::int64_t groups = 1;
     bool operator==(const Gemm&) const = default;
 };

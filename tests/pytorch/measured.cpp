@@ -79,7 +79,9 @@ const std::vector<MeasuredStep>& measured_steps() {
 }
 
 std::vector<MeasuredStep> sampled_steps(const std::string& machine) {
-    return read(WIREWISE_SOURCE_FOLDER "/calibration/samples", "pytorch_steps_" + machine + ".jsonl");
+    const std::string folder =
+        machine == "h200-x2" ? WIREWISE_SOURCE_FOLDER "/calibration/samples" : WIREWISE_FIXTURES;
+    return read(folder, "pytorch_steps_" + machine + ".jsonl");
 }
 
 std::vector<TracedStep> traced_steps() {

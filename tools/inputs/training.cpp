@@ -46,12 +46,9 @@ OptimizerKind optimizer_of(const std::string& name) {
 Recompute recompute_of(const std::string& name, Runtime runtime) {
     if (name.empty()) return runtime == Runtime::native ? Recompute::pointwise : Recompute::none;
     const auto recompute = recompute_from(name);
-    if (runtime == Runtime::pytorch &&
-        (recompute == Recompute::pointwise || recompute == Recompute::selective))
-        throw InputError(
-            "--recompute",
-            fmt::format("{} is of the native runtime: transformers on PyTorch recomputes whole layers", name),
-            "write none or full, or --runtime native");
+    if (runtime == Runtime::pytorch && recompute == Recompute::pointwise)
+        throw InputError("--recompute", "pointwise is of the native runtime: PyTorch recomputes whole layers",
+                         "write none or full, or --runtime native");
     if (recompute) return *recompute;
     throw InputError("--recompute", fmt::format("unknown \"{}\"", name),
                      "write none, pointwise, selective or full");

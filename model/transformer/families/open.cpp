@@ -147,7 +147,7 @@ Family mpt() {
                        .embedding_dropout = {"emb_pdrop"},
                        .residual_dropout = {"resid_pdrop"}};
     family.defaults = {.intermediate_factor = 4, .tied = true, .epsilon = 1e-5, .activation = "gelu"};
-    family.form = {.fused_split = FusedSplit::split, .attention = AttentionForm::eager};
+    family.form.fused_split = FusedSplit::split;  // attention as the remote code runs it: fused
     family.head_dimension = HeadDimension::quotient;
     family.norm = NormKind::layer;
     family.position = PositionKind::alibi;
