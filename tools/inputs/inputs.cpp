@@ -40,6 +40,19 @@ int shard_group_of(const TrainingOptions& options, const Question& question) {
     return default_shard_group(question.machine, question.gpus);
 }
 
+// Named, the kind of attention holds whatever the model's reference implementation does.
+void set_attention(const std::string& named, Inputs& inputs) {
+    Question& question = inputs.question;
+    const AttentionForm own = question.model.form.attention;
+    const bool fused = own == AttentionForm::fused || question.plan.runtime == Runtime::native;
+    inputs.attention = !named.empty() ? named : fused ? "flash" : std::string(kEagerAttention);
+    if (named.empty()) return;
+    question.model.form.attention = named == kEagerAttention ? AttentionForm::eager : AttentionForm::fused;
+    if (const auto library = attention_library_from(named))
+        question.profile = with_attention(std::move(question.profile),
+                                          *question.machine.gpu(question.gpus.front()).model, *library);
+}
+
 double tokens_of(const MoneyOptions& options) {
     constexpr double kMost = 1e18;
     if (!(options.tokens_total >= 0 && options.tokens_total <= kMost))
@@ -76,10 +89,8 @@ Inputs inputs_of(const PlanOptions& asked) {
         question.global_batch = options.training.global_batch;
     }
     question.plan.compute_capability = question.machine.gpu(question.gpus.front()).model->compute_capability;
-    question.profile = with_attention(profile_of(options.training.profile, question.machine, inputs.warnings),
-                                      *question.machine.gpu(question.gpus.front()).model,
-                                      *attention_library_from(options.training.attention));
-    inputs.attention = options.training.attention;
+    question.profile = profile_of(options.training.profile, question.machine, inputs.warnings);
+    set_attention(options.training.attention, inputs);
     question.samples = samples_of(options.training.profile);
     if (!options.money.price.empty()) inputs.price = price_of(options.money.price);
     inputs.tokens_total = tokens_of(options.money);

@@ -85,9 +85,12 @@ Precision precision_of(const TrainingOptions& options) {
 }
 
 void refuse_unmodelled(const TrainingOptions& options) {
-    if (!attention_library_from(options.attention))
+    const bool eager = options.attention == kEagerAttention;
+    if (!options.attention.empty() && !eager && !attention_library_from(options.attention))
         throw InputError("--attention", fmt::format("\"{}\" is not modelled yet", options.attention),
-                         "write flash, flash2 or flash1");
+                         "write flash, flash2, flash1 or eager");
+    if (eager && options.runtime == name_of(Runtime::native))
+        throw InputError("--attention", "the native runtime has fused attention only", "leave it out");
     if (!std::isfinite(options.max_grad_norm) || options.max_grad_norm < 0)
         throw InputError("--max-grad-norm", "is not a norm", "write a positive number, or leave it out");
     if (options.loss_chunk < TrainingOptions::kNotSaid)

@@ -34,6 +34,8 @@ struct MachineOptions {
     void add_to(CLI::App& command, bool choose_gpus = true);
 };
 
+constexpr const char* kEagerAttention = "eager";  // of --attention
+
 struct TrainingOptions {
     std::string runtime = "native", strategy = "all";
     bool compile = false;
@@ -45,7 +47,8 @@ struct TrainingOptions {
     std::string parameter_dtype = "bf16", gradient_dtype, reduce_dtype, compute_dtype = "bf16";
     std::string optimizer_state_dtype = "fp32", optimizer = "adamw_fused";
     bool master_weights = false, gradient_as_bucket_view = true, window_mask = false;
-    std::string offload, recompute, attention = "flash";
+    std::string offload, recompute;
+    std::string attention;  // empty: as the model's reference implementation has it
     double max_grad_norm = 0;
     std::int64_t loss_chunk = kNotSaid;  // the runtime's own
     std::string profile;

@@ -85,7 +85,8 @@ void TrainingOptions::add_to(CLI::App& command) {
         ->group(group);
     command
         .add_option("--attention", attention,
-                    "flash: the newest library; flash2, flash1 (and Triton's): older ones [flash]")
+                    "flash, flash2, flash1: fused, by the newest or an older library; eager: scores in "
+                    "memory [the model's own: flash]")
         ->group(group);
     command
         .add_option("--loss-chunk", loss_chunk,
