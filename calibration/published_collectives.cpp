@@ -8,15 +8,19 @@
 #include <fstream>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
+#include "calibration/published_cases.hpp"
 #include "model/units/error.hpp"
 
 namespace wirewise {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr std::string_view kFaultReport = "part of a fault report: its reporter calls the figures too low";
 
 std::string lower(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(),
@@ -48,70 +52,24 @@ Words words_of(const Json& row) {
     return words;
 }
 
-// Two bridged pairs of A100 PCIe on one NUMA node (NODE between them), as nccl-tests issue 178 describes it.
-constexpr std::string_view kBridgedA100 = R"({"schema": "wirewise.machine/1", "name": "a100-pcie-nv12-pairs",
-    "source": "NVIDIA/nccl-tests issue 178", "cpu": "amd-epyc", "gpu": "a100-80gb-pcie", "numa": [{"gpus": [0, 1, 2, 3]}],
-    "nvlink": [{"pair": [0, 1], "links": 12}, {"pair": [2, 3], "links": 12}]})";
-
-constexpr std::string_view kBridged2080Ti = R"({"schema": "wirewise.machine/1", "name": "rtx-2080-ti-bridged",
-    "source": "NVIDIA/nccl-tests issue 44", "cpu": "intel-skylake", "gpu": "rtx-2080-ti", "numa": [{"gpus": [0, 1]}],
-    "nvlink": [{"pair": [0, 1], "links": 2}]})";
-
-struct MachineRule {
-    std::string_view word, also, machine, fabric;
-};
-// First match wins. `also` must stand in the wiring text.
-constexpr MachineRule kMachines[] = {
-    {"p4de", "", "aws-p4de-24xlarge", "efa-p4d"},
-    {"p5.48xlarge", "", "aws-p5-48xlarge", "efa-p5"},
-    {"p5en", "", "hgx-h200-8", "efa-p5en"},
-    {"gb200", "", "gb200-nvl72", "infiniband-ndr"},
-    {"b200", "", "hgx-b200-8", "efa-p6"},
-    {"h200 nvl", "", "h200-nvl-8", "infiniband-ndr"},
-    {"nd h200", "", "hgx-h200-8", "infiniband-ndr"},
-    {"nd h100", "", "azure-ndv5", "infiniband-ndr"},
-    {"nd a100", "", "azure-ndv4", "infiniband-hdr"},
-    {"h200", "", "hgx-h200-8", "infiniband-ndr"},
-    {"h800", "", "hgx-h800-8", "infiniband-ndr"},
-    {"h100 pcie", "", "h100-pcie-4", "infiniband-ndr"},
-    {"h100", "roce", "hgx-h100-8", "roce-400g"},
-    {"h100", "", "hgx-h100-8", "infiniband-ndr"},
-    {"a100 pcie", "nv12", kBridgedA100, "infiniband-hdr"},
-    {"a100", "4x 200gb", "dgx-a100-8", "infiniband-hdr-half"},
-    {"a100", "", "dgx-a100-8", "infiniband-hdr"},
-    {"v100", "mesh", "dgx-1-v100", "infiniband-edr"},
-    {"mi300x", "", "mi300x-8", "infiniband-ndr"},
-    {"2080 ti", "nv2", kBridged2080Ti, ""},
-    {"4090", "", "rtx-4090-8", ""},
-    {"5090", "", "rtx-5090-8", ""},
-};
-
-// Kinds of GPU for topology texts that do not name them.
-constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
-    {"a100-sxm4-40gb", "a100-40gb-sxm"},
-    {"2080 ti", "rtx-2080-ti"},
-    {"a6000", "rtx-a6000"},
-    {"b200", "b200"},
-    {"a100 80gb pcie", "a100-80gb-pcie"},
-};
-
 void choose_machine(const Json& row, const Words& words, const std::filesystem::path& folder,
                     PublishedCollective& run) {
     if (const std::string topology = text_of(row, "topo_file"); !topology.empty()) {
         run.machine = (folder.parent_path() / "topology_corpus" / topology).string();
-        for (const auto& [word, gpu] : kKinds)
-            if (words.hardware_says(word)) {
-                run.gpu = gpu;
+        for (const PublishedGpu& known : published_cases().gpus)
+            if (words.hardware_says(known.hardware)) {
+                run.gpu = known.gpu;
                 return;
             }
     }
-    for (const MachineRule& rule : kMachines)
-        if (words.hardware_says(rule.word) && words.wiring_says(rule.also)) {
-            run.machine = rule.machine;
-            run.fabric = rule.fabric;
+    for (const PublishedMachine& known : published_cases().machines)
+        if (words.hardware_says(known.hardware) && words.wiring_says(known.wiring)) {
+            run.machine = known.machine;
+            run.fabric = known.fabric;
+            run.fabric_nics = known.fabric_nics;
             return;
         }
-    run.set_aside = "the GPU or its wiring is not stated";
+    run.set_aside = kNoWiring;
 }
 
 std::vector<int> first(int count) {
@@ -162,20 +120,20 @@ void choose_environment(const Json& row, const Words& words, PublishedCollective
     }
 }
 
-// Reasons that lie in what the row says, never in how far off it is.
+// Kinds of rows that say nothing about wiring, by what they say of themselves; never by the measured value or
+// the error of a prediction.
 std::string reason_to_set_aside(const Json& row, const Words& words) {
-    if (row.contains("usable") && !row["usable"].get<bool>()) return "marked as not usable";
+    if (row.contains("usable") && !row["usable"].get<bool>()) return std::string(kNotUsable);
     if (words.run_says("-r 1") || words.run_says("-r 2"))
         return "registered or symmetric buffers: another software path";
-    if (words.run_says("reported as low") || says(lower(text_of(row, "source")), "issues/2409"))
-        return "a fault report: its own reporter expects twice as much";
-    if (says(lower(text_of(row, "source")), "issues/1161"))
-        return "a fault report: half of what the bridge should give";
+    if (words.run_says("reported as low")) return std::string(kFaultReport);
+    if (words.run_says("algbw or busbw not stated")) return "whether algbw or busbw is meant is not stated";
     if (words.hardware_says("rented"))
-        return "a rented virtual machine whose peer access hangs; copies run at 2.7 GB/s";
-    if (words.hardware_says("20 racks")) return "the fabric between the racks is not described";
-    if (words.wiring_says("excerpt does not name")) return "the collective is not named";
-    if (words.run_says("quotes")) return "quoted by a summary: algbw or busbw not stated";
+        return "a rented virtual machine: what stands between its GPUs is not described";
+    if (words.hardware_says("nvl72") && words.hardware_says("racks"))
+        return "several racks: rails and oversubscription of the network between them are not described";
+    for (const SetAside& known : published_cases().set_aside)
+        if (says(text_of(row, "source"), known.source)) return known.reason;
     return {};
 }
 
@@ -207,8 +165,17 @@ PublishedCollective read_row(const Json& row, const std::filesystem::path& file,
     if (run.set_aside.empty()) choose_gpus(row, words, run);
     if (run.set_aside.empty()) choose_environment(row, words, run);
     if (run.nodes == 1) run.fabric.clear();
-    run.fabric_nics = words.wiring_says("nics") || words.wiring_says("dual-port");
+    run.fabric_nics |= words.wiring_says("nics") || words.wiring_says("dual-port");
     return run;
+}
+
+// One row that its reporter calls too slow makes all rows of that source part of a fault report.
+void spread_fault_reports(std::vector<PublishedCollective>& runs) {
+    std::set<std::string> sources;
+    for (const PublishedCollective& run : runs)
+        if (run.set_aside == kFaultReport) sources.insert(run.source);
+    for (PublishedCollective& run : runs)
+        if (run.set_aside.empty() && sources.contains(run.source)) run.set_aside = kFaultReport;
 }
 
 }  // namespace
@@ -226,6 +193,7 @@ std::vector<PublishedCollective> read_published_collectives(const std::string& f
             throw InputError(fmt::format("{}:{}", file, line), "is not a JSON object", "one object per line");
         runs.push_back(read_row(row, file, line));
     }
+    spread_fault_reports(runs);
     return runs;
 }
 

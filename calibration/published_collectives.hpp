@@ -10,6 +10,10 @@
 
 namespace wirewise {
 
+// The two reasons why a row was never one of those that count: all others are rows set aside.
+inline constexpr std::string_view kNotUsable = "marked as not usable";
+inline constexpr std::string_view kNoWiring = "the GPU or its wiring is not stated";
+
 struct PublishedCollective {
     std::string id, source;
     std::string set_aside;  // why the row says nothing about wiring; empty: it counts

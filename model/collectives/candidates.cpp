@@ -207,7 +207,7 @@ double Candidate::tuner_seconds(double bytes) const {
 }
 
 double Candidate::seconds_of(double bytes) const {
-    return tuner_seconds(bytes) + unseen_by_tuner * bytes + ramp * std::sqrt(bytes / 134217728);
+    return tuner_seconds(bytes) + unseen_by_tuner * bytes + ramp * -std::expm1(-bytes / kRampBytes);
 }
 
 std::vector<Candidate> candidates_for(CollectiveKind kind, const GroupRates& rates,

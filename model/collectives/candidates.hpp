@@ -16,7 +16,7 @@ struct Candidate {
     double seconds_per_byte = 0;  // of S; trees: before their correction
     double unseen_by_tuner = 0;   // seconds per byte that NCCL's own model leaves out when it chooses
     int channels = 0;
-    double ramp = 0;              // seconds x sqrt(S / 128 MiB)
+    double ramp = 0;              // seconds x (1 - exp(-S / kRampBytes))
     double fill = 0;              // NVLS: channels x heads
     double small_chunk_cost = 0;  // NVLS: share lost at half the full chunk
     std::string link;             // the bottleneck

@@ -22,6 +22,9 @@ constexpr std::array<std::string_view, 3> kTransports{"p2p", "shm", "net"};
 // (published A100 pair).
 constexpr double kTcpPlan = 1.25e9, kTcpWire = 4.4e9;
 
+// A read of 256 bytes is asked for by a packet of two flits, where its answer has 16 of data (NVLink 2).
+constexpr double kReadRequests = 2.0 / 18;
+
 HopType type_of(PathClass path) {
     switch (path) {
         case PathClass::nvlink:
@@ -109,7 +112,9 @@ void GroupWires::add_islands(const Machine& machine) {
     full_switch_ = ranks() > 1 && all_switched && narrowest >= widest * 0.999;
 }
 
-// NVB: two NVLink hops over one other GPU of the group, the widest; the first such GPU on a tie.
+// NVB: two NVLink hops over one other GPU of the group, the widest; the first such GPU on a tie. The buffer
+// stands on that GPU: the sender writes into it, the receiver reads from it, so that requests go against the
+// data.
 void GroupWires::add_relays() {
     for (int from = 0; from < ranks(); ++from)
         for (int to = 0; to < ranks(); ++to) {
@@ -128,6 +133,8 @@ void GroupWires::add_relays() {
             hop.type = HopType::relayed;
             hop.uses = at(from, best).uses;
             hop.uses.insert(hop.uses.end(), at(best, to).uses.begin(), at(best, to).uses.end());
+            for (const LinkUse& request : at(to, best).uses)
+                hop.uses.push_back({request.link, 0, kReadRequests * request.wire_cost});
             hop.plan_rate = best_rate;
         }
 }

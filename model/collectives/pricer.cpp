@@ -112,20 +112,6 @@ const Candidate& chosen(const PricedKind& priced, double bytes) {
     return *best;
 }
 
-// Off the samples: straight between two of them, or as the formula bends where it does (its ramp over
-// NVLink).
-double measured_seconds(const PricedGroup& group, const PricedKind& priced, double bytes) {
-    const CollectiveCurve::Segment around = priced.curve->around(bytes);
-    const auto formula = [&](double size) {
-        return std::max(chosen(priced, size).seconds_of(size), group.floor);
-    };
-    const Candidate& below = chosen(priced, around.below.bytes);
-    const bool bends = below.ramp > 0 && below.protocol == Protocol::simple &&
-                       below.seconds_of(around.below.bytes) > group.floor;
-    if (!bends) return straight(around, bytes);
-    return shaped(around, formula(around.below.bytes), formula(bytes), formula(around.above.bytes));
-}
-
 CollectivePrice price_group(const PricedGroup& group, CollectiveKind kind, Bytes bytes) {
     CollectivePrice price;
     price.transport = group.transport;
@@ -140,8 +126,7 @@ CollectivePrice price_group(const PricedGroup& group, CollectiveKind kind, Bytes
     price.measured = priced.curve != nullptr;
     price.bottleneck =
         formula < group.floor ? "the host's launch of the kernels" : std::string_view(best.link);
-    price.seconds =
-        Seconds(price.measured ? measured_seconds(group, priced, size) : std::max(formula, group.floor));
+    price.seconds = Seconds(price.measured ? priced.curve->seconds(size) : std::max(formula, group.floor));
     const double factor = busbw_factor(kind, group.ranks);
     const double spread = price.measured ? kMeasuredSpread : best.soft ? kSoftSpread : kFirmSpread;
     price.algbw = bytes / price.seconds;

@@ -24,14 +24,14 @@ constexpr HopLatency kNvls{25, 0, 18}, kNvlsTree{25, 0, 20.9};
 constexpr double G = 1e9;
 // LL limits and LL128 per channel: tuning.cc. NVLS efficiency, channels: tuning.cc, nvls.cc; least ranks
 // follow from its model (n x the largest ladder step that fits n + 1 times into the port, against the ring).
-// From runs, in the middle of them: kernel_start and ramp (published V100 and A100 boxes; two H200, 2026-11);
-// nvls_small_chunks (published H200, B200 boxes at 128 MiB to 1 GiB); nvls_rack_efficiency (one published GB200
-// NVL72).
+// From runs, in the middle of them: kernel_start and ramp (published V100, A100 and H100 boxes);
+// nvls_small_chunks (published H200, B200 boxes at 128 MiB to 1 GiB); nvls_rack_efficiency (one published
+// GB200 NVL72).
 constexpr std::array<GenerationLimits, 4> kLimits{{
     {{39 * G, 39 * G, 20.4 * G}, 20 * G, 20e-6, 0},
-    {{87.7 * G, 22.5 * G, 19 * G}, 20 * G, 20e-6, 65e-6},
-    {{141 * G, 45 * G, 35 * G}, 36.7 * G, 0, 65e-6, 0.85, 0.85, 0.05, 16, 5},
-    {{282 * G, 90 * G, 70 * G}, 40 * G, 0, 65e-6, 0.74, 0.63, 0.12, 24, 7},
+    {{87.7 * G, 22.5 * G, 19 * G}, 20 * G, 20e-6, 100e-6},
+    {{141 * G, 45 * G, 35 * G}, 36.7 * G, 0, 100e-6, 0.85, 0.85, 0.05, 16, 5},
+    {{282 * G, 90 * G, 70 * G}, 40 * G, 0, 100e-6, 0.74, 0.63, 0.12, 24, 7},
 }};
 
 // By power of two from 64 bytes.

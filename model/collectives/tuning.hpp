@@ -25,9 +25,9 @@ struct GenerationLimits {
     double ll_bytes_per_second[3];  // bus rate of LL on 1, 2, more nodes, at most
     double ll128_per_channel;       // bytes per second
     double kernel_start;            // seconds before the first byte moves, beside the hops
-    // What NVLink transfers of middle size take beyond latency and rate: seconds x sqrt(S / 128 MiB). Seen
-    // alike on two H200 (2026-11: 90 us at 256 MiB, 180 at 1 GiB) and in published A100 runs of 2 to 8 GPUs;
-    // the cause is not known.
+    // What NVLink transfers take beyond latency and rate until about kRampBytes have moved: seconds. From
+    // published runs on 2 to 8 A100 and H100 (both constants: least median error from 1 MiB, 2026-11); two
+    // H200 show the same, in both directions at once only. The cause is not known.
     double ramp;
     // In-switch reduction: 0 efficiency where the switch has none.
     double nvls_efficiency = 0, nvls_rack_efficiency = 0;  // on one board; on more GPUs than a board has
@@ -48,6 +48,13 @@ double tree_correction(Protocol protocol, double bytes);
 inline constexpr double kChannelRate = 22e9;
 // Out of the GPU's own memory into place: 512 threads x 16 bytes x 8 in flight per microsecond.
 inline constexpr double kLocalCopyPerChannel = 65e9;
+
+// How the ramp of NVLink fills, see GenerationLimits.
+inline constexpr double kRampBytes = 100663296;
+
+// Host memory and sockets are staged chunk by chunk: the next hop starts when the first is whole (NCCL's
+// chunk for network and PCIe).
+inline constexpr double kStagingChunk = 131072;
 
 // No collective ends sooner than the host can issue it. One process per GPU: 23 us a call (PyTorch 2.11,
 // 2026-11). One thread for all GPUs of a node: per GPU, middle of the published 8-GPU boxes.

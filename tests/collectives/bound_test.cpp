@@ -1,4 +1,5 @@
-// The min-cut bound holds for everything that is priced: prices and bounds are computed apart from each other.
+// The min-cut bound holds for everything that is priced: prices and bounds are computed apart from each
+// other.
 #include <gtest/gtest.h>
 
 #include "model/collectives/cut_bound.hpp"

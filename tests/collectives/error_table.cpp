@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "model/collectives/pricer.hpp"
+#include "model/collectives/wiring_shape.hpp"
 #include "model/topology/import.hpp"
 #include "model/topology/machine_json.hpp"
 
@@ -60,6 +61,7 @@ Judged judge(const PublishedCollective& run) {
             price.busbw.value(),
             price.busbw_low.value(),
             price.busbw_high.value(),
+            PairLabels(machine).uniform(),
             fmt::format("{} {} {}", price.algorithm, price.protocol, price.transport),
             std::string(price.bottleneck)};
 }

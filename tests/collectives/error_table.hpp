@@ -12,6 +12,7 @@ struct Judged {
     PublishedCollective run;
     double predicted = 0;  // busbw, bytes per second
     double low = 0, high = 0;
+    bool flat = false;  // one NVSwitch joins all GPUs of the server alike
     std::string algorithm, bottleneck;
     double error() const { return predicted / run.busbw.value() - 1; }
 };

@@ -64,14 +64,34 @@ double median(std::vector<double> values) {
     return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-TEST(CollectiveCurve, IsTheLowerEnvelopeWithStraightLines) {
+TEST(CollectiveCurve, IsAFloorThenALine) {
+    std::vector<std::pair<Bytes, Seconds>> samples{
+        {1_KiB, Seconds(40e-6)}, {4_KiB, Seconds(20e-6)}, {16_KiB, Seconds(20e-6)}};
+    for (const Bytes bytes : {1_MiB, 4_MiB, 16_MiB})
+        samples.emplace_back(bytes, Seconds(10e-6 + static_cast<double>(bytes.count()) / 10e9));
+    const CollectiveCurve curve(samples, {});
+    EXPECT_DOUBLE_EQ(curve.seconds(2048), 20e-6);
+    EXPECT_NEAR(curve.seconds(2e6), 210e-6, 1e-9);
+    EXPECT_NEAR(curve.seconds(1e9), 100010e-6, 1e-7);
+}
+
+TEST(CollectiveCurve, GoesThroughTheSamplesThatTheWiresDecide) {
+    const std::vector<std::pair<Bytes, Seconds>> samples{{1_KiB, Seconds(20e-6)},
+                                                         {1_MiB, Seconds(90e-6)},
+                                                         {16_MiB, Seconds(1500e-6)},
+                                                         {64_MiB, Seconds(5000e-6)}};
+    const CollectiveCurve curve(samples, {131072, 0, 1});
+    for (const auto& [bytes, seconds] : samples)
+        EXPECT_NEAR(curve.seconds(static_cast<double>(bytes.count())) / seconds.value(), 1, 1e-9);
+}
+
+TEST(CollectiveCurve, NeverFallsBetweenRisingSamples) {
     const CollectiveCurve curve(
-        {{1_KiB, Seconds(30e-6)}, {16_KiB, Seconds(24e-6)}, {1_MiB, Seconds(124e-6)}});
-    EXPECT_DOUBLE_EQ(straight(curve.around(1024), 1024), 24e-6);
-    EXPECT_NEAR(straight(curve.around(524288), 524288),
-                24e-6 + (524288.0 - 16384) / (1048576 - 16384) * 100e-6, 1e-12);
-    EXPECT_NEAR(straight(curve.around(2097152), 2097152), 124e-6 + 1048576.0 / (1048576 - 16384) * 100e-6,
-                1e-12);
+        {{1_MiB, Seconds(900e-6)}, {16_MiB, Seconds(1000e-6)}, {64_MiB, Seconds(5000e-6)}}, {});
+    for (double bytes = 1 << 20; bytes < 64 << 20; bytes *= 1.1) {
+        EXPECT_GE(curve.seconds(bytes), 900e-6);
+        EXPECT_LE(curve.seconds(bytes), 5000e-6);
+    }
 }
 
 TEST(CollectiveSamples, AreReadBackAtTheirOwnSizes) {
@@ -99,6 +119,7 @@ TEST(CollectiveSamples, DoNotSpeakForOtherWires) {
     EXPECT_FALSE(measured("h200-x2", pinned, {0, 1}));
 }
 
+// The strictest reading: a size is left out of all curves at once, so that nothing measured at it is seen.
 TEST(CollectiveSamples, LeaveOneSizeOut) {
     const std::vector<Sample> all = profile_samples();
     const Machine machine = *built_in_machine("h200-x2");
@@ -112,13 +133,12 @@ TEST(CollectiveSamples, LeaveOneSizeOut) {
         for (const std::string& wire : {sample.transport, std::string("all")})
             errors[wire].push_back(std::abs(price.seconds / sample.seconds - 1));
     }
-    for (const auto& [wire, errors] : large)
+    for (const auto& [wire, errors] : large) {
         fmt::print("leave one size out, {:4}: from 1 MiB {:4.1f} % ({}), below {:4.1f} % ({})\n", wire,
                    100 * median(errors), errors.size(), 100 * median(small[wire]), small[wire].size());
-    for (const char* wire : {"shm", "net", "all"}) EXPECT_LE(median(large[wire]), 0.04) << wire;
-    // Reached over NVLink: 5.7 % (the samples at 16 MiB and 1 GiB carry it), where 4 % is aimed at.
-    EXPECT_LE(median(large["p2p"]), 0.06);
-    for (const char* wire : {"p2p", "shm"}) EXPECT_LE(median(small[wire]), 0.06) << wire;
+        EXPECT_LE(median(errors), 0.04) << wire;
+        EXPECT_LE(median(small[wire]), 0.06) << wire;
+    }
 }
 
 }  // namespace
