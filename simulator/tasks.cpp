@@ -108,7 +108,8 @@ class Pricing {
         const PricedKernel& kernel = kernels_[index_of(compute.kernel)];
         const StreamKind stream = program_.streams[index_of(op.stream)].kind;
         if (stream == StreamKind::host) {
-            const Seconds time = host_kernel_time(program_.at(compute.kernel), profile_.host);
+            const Seconds time = host_kernel_time(
+                program_.at(compute.kernel), {std::min(profile_.host.memory_rate, runtime_.host_rate)});
             push(index, op, TaskKind::host_kernel, Seconds(0)).work = picoseconds(time);
             return;
         }

@@ -90,6 +90,7 @@ struct HostCosts {
 struct RuntimeCosts {
     Seconds kernel, collective, copy, event;
     Seconds hook, optimizer_loop, synchronize;        // HostWork, per count
+    BytesPerSecond host_rate{1e15};                   // what the CPU's kernels of one process reach at most
     double run_ahead = 0;                             // ops that the host may be ahead of the GPU
     Bytes context_bytes;                              // context, libraries, kernels
     std::map<std::string, Bytes> communicator_bytes;  // by transport: "p2p", "shm", "net"

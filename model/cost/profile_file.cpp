@@ -112,6 +112,7 @@ RuntimeCosts read_runtime(const JsonView& node) {
     costs.optimizer_loop = node.at("optimizer_loop").seconds();
     costs.synchronize = node.at("synchronize").seconds();
     costs.run_ahead = factor(node.at("run_ahead"));
+    if (const auto rate = node.find("host_rate")) costs.host_rate = bandwidth(*rate);
     costs.context_bytes = node.at("context").bytes();
     const JsonView communicator = node.at("communicator");
     for (const std::string& transport : communicator.keys())

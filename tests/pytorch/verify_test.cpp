@@ -69,6 +69,21 @@ TEST(Verify, PrecisionRecomputeClippingForeach) {
     }
 }
 
+TEST(Verify, OffloadToTheHost) {
+    const Transformer model = small_model("nvl-mistral7b-L8-s4096-b1-a1-single-bf16");
+    for (const Strategy strategy : {Strategy::fsdp, Strategy::fsdp_shard_grad_op, Strategy::hsdp})
+        for (const DType stored : {DType::bf16, DType::fp32})
+            for (const bool no_sync : {true, false}) {
+                ParallelPlan plan = plan_for(strategy);
+                plan.offload = {.optimizer = true, .parameters = true};
+                plan.precision.parameter = stored;
+                plan.gradient_accumulation = 3;
+                plan.no_sync = no_sync;
+                plan.clip_gradients = no_sync;
+                expect_sound(model, plan);
+            }
+}
+
 TEST(Verify, EveryStateOfTheStaleBucket) {
     const Transformer model = small_model("nvl-mistral7b-L8-s4096-b1-a1-single-bf16");
     for (const StaleBucket stale : {StaleBucket::freed_at_rebuild, StaleBucket::freed_at_buffer_broadcast,

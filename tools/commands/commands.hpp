@@ -16,6 +16,7 @@ void add_topo_command(CommandLine& line);
 void add_collective_command(CommandLine& line);
 void add_place_command(CommandLine& line);
 void add_export_command(CommandLine& line);
+void add_bench_command(CommandLine& line);
 void add_run_command(CommandLine& line);
 void add_validate_command(CommandLine& line);
 

@@ -1,6 +1,7 @@
 #include "tools/render/plan_json.hpp"
 
 #include "simulator/planner/candidate.hpp"
+#include "simulator/planner/surprises.hpp"
 #include "tools/render/model_report.hpp"
 #include "tools/render/money.hpp"
 
@@ -172,6 +173,7 @@ Json plan_document(const Inputs& inputs, const Answer& answer) {
                               {"peak_bytes", answer.single.peak.count()}};
     document["recommended"] = answer.recommended ? Json(*answer.recommended) : Json(nullptr);
     document["why"] = answer.why;
+    document["notes"] = surprises_of(answer);
     document["warnings"] = inputs.warnings;
     return document;
 }

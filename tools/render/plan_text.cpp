@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "model/units/text.hpp"
+#include "simulator/planner/candidate.hpp"
+#include "simulator/planner/surprises.hpp"
 #include "tools/render/money.hpp"
 #include "tools/render/plan_json.hpp"
 
@@ -85,6 +87,10 @@ std::string headline(const Inputs& inputs) {
 void explain(const PlanCandidate& candidate, std::vector<std::string>& lines) {
     lines.push_back(fmt::format("{}: peak in {}; {}", name_of(candidate.plan.strategy),
                                 candidate.estimate.peak.at, candidate.bottleneck));
+    const HostMemory& host = candidate.estimate.host;
+    if (fit_of(host) != Fit::yes)
+        lines.push_back(fmt::format("  host memory: {} of {} in {}: {}", to_text(host.peak), to_text(host.limit),
+                                    name_of(host.phase), host.why));
     if (candidate.fits == Fit::yes || !candidate.overflow) return;
     if (candidate.overflow->short_by > Bytes(0))
         lines.push_back(fmt::format("  short by {} at {}: {}", to_text(candidate.overflow->short_by),
@@ -118,6 +124,7 @@ Report plan_report(const Inputs& inputs, const Answer& answer) {
         report.after.push_back(
             fmt::format("config: {} was absent, taken as {} ({})", key.key, key.value, key.from));
     for (const auto& note : inputs.question.model.notes) report.after.push_back("note: " + note);
+    for (const std::string& surprise : surprises_of(answer)) report.after.push_back("note: " + surprise);
     report.after.push_back((answer.recommended ? "recommended: " : "") + answer.why);
     report.exit_code = answer.recommended ? 0 : 3;
     return report;

@@ -4,10 +4,12 @@
 
 #include "executor/host/host_executor.hpp"
 #include "executor/host/host_profile.hpp"
+#include "executor/ranks/socket_groups.hpp"
 #include "model/program/memory_plan.hpp"
 #include "model/strategy/lower.hpp"
 #include "model/units/error.hpp"
 #include "simulator/simulate.hpp"
+#include "tools/run/cuda_backend.hpp"
 
 namespace wirewise {
 
@@ -36,17 +38,27 @@ class HostBackend final : public Backend {
         return prediction;
     }
 
-    std::unique_ptr<Executor> make(const RunInputs& inputs) override {
-        return make_host_executor(inputs.model, inputs.plan, inputs.numbers);
+    std::unique_ptr<Executor> make(const RunInputs& inputs, TcpRendezvous* ranks) override {
+        if (!ranks) return make_host_executor(inputs.model, inputs.plan, inputs.numbers);
+        links_.emplace(*ranks);
+        groups_.emplace(*links_, inputs.plan.mesh.replicate, inputs.plan.mesh.shard);
+        const RankPlace& place = ranks->place();
+        return make_host_executor(inputs.model, inputs.plan, inputs.numbers,
+                                  {*groups_, place.rank, std::max(1, place.local_world)});
     }
+
+  private:
+    std::optional<PeerLinks> links_;
+    std::optional<SocketGroups> groups_;
 };
 
 }  // namespace
 
 std::unique_ptr<Backend> backend_of(const std::string& name) {
+    if (name == "cuda") return make_cuda_backend();
+    if (name.empty())
+        if (auto cuda = find_cuda_backend()) return cuda;
     if (name.empty() || name == "host") return std::make_unique<HostBackend>();
-    if (name == "cuda")
-        throw InputError("--backend", "this build has no CUDA executor", "write --backend host");
     throw InputError("--backend", fmt::format("unknown backend \"{}\"", name), "write cuda or host");
 }
 

@@ -204,6 +204,11 @@ void ParameterFetch::wait(Handle& handle) {
     build.join(context_.compute, gather_);
 }
 
+void ParameterFetch::done(Unit unit) {
+    leave();
+    for (const WeightId weight : context_.weights.of(unit)) release(weight);
+}
+
 void ParameterFetch::end_micro_batch() {
     leave();
     for (Handle& handle : handles_) wait(handle);

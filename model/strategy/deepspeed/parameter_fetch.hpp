@@ -20,6 +20,9 @@ class ParameterFetch {
     void begin_micro_batch();
     // The weight's buffer; its module is entered, the one before left.
     BufferId use(WeightId weight);
+    // A layer's backward is over: none of its weights is needed again. (The order above has a recomputed layer's last module
+    // twice; its recomputation stops before it.)
+    void done(Unit unit);
     void end_micro_batch();
     // After the update: the persisting parameters are gathered again.
     void refresh_persistent();

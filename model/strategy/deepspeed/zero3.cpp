@@ -46,7 +46,10 @@ class Zero3 final : public DeepSpeedPolicy {
     void before_forward(Unit unit) override;
     void after_forward(Unit unit) override { bare_hooks(unit); }
     void before_backward(Unit unit) override { bare_hooks(unit); }
-    void after_backward(Unit unit) override { bare_hooks(unit); }
+    void after_backward(Unit unit) override {
+        bare_hooks(unit);
+        if (!unit.root()) fetch_->done(unit);
+    }
     void end_backward() override;
     void end_evaluation() override { fetch_->end_micro_batch(); }
     void update() override;

@@ -37,9 +37,32 @@ void FsdpCommunication::in_communicator_order(StreamId stream) {
 // fp32 shards: one flat buffer in the compute type, which lives for the copy-in only.
 BufferId FsdpCommunication::cast_shards(const FsdpGroup& group) {
     ProgramBuilder& build = context_.build();
+    const bool on_host = context_.plan().offload.parameters;
+    const std::optional<BufferId> brought = on_host ? std::optional(shards_to_gpu(group)) : std::nullopt;
     const BufferId flat = build.transient("cast shards", bytes_of(group.shard_count, compute_type()),
                                           compute_type(), Role::communication, copy_in_);
-    foreach_copy(group, "cast shards", std::nullopt, flat);
+    if (brought)
+        build.compute(copy_in_, "cast shards",
+                      vector_kernel(1, group.shard_count, build.at(*brought).bytes + build.at(flat).bytes, compute_type()),
+                      {build.read(*brought), build.write(flat)});
+    else
+        foreach_copy(group, "cast shards", std::nullopt, flat);
+    return flat;
+}
+
+// CPUOffloadPolicy: the shards, pinned in host memory, are copied to the GPU for every gather.
+BufferId FsdpCommunication::shards_to_gpu(const FsdpGroup& group) {
+    ProgramBuilder& build = context_.build();
+    const BufferId flat = build.transient("shards on the GPU", bytes_of(group.shard_count, stored_type()),
+                                          stored_type(), Role::communication, copy_in_);
+    std::int64_t offset = 0;
+    for (const ShardedWeight& weight : group.weights) {
+        const Bytes bytes = bytes_of(weight.shard_count, stored_type());
+        build.copy(copy_in_, "shard to the GPU", {MemorySpace::host, MemorySpace::device, bytes},
+                   {build.read(weight.shard),
+                    Operand{flat, Access::write, false, bytes_of(offset, stored_type()), bytes}});
+        offset += weight.shard_count;
+    }
     return flat;
 }
 
@@ -85,12 +108,13 @@ void FsdpCommunication::copy_in(FsdpGroup& group) {
         return build.transient("all-gather output", bytes_of(group.shard_count * ranks(), compute_type()),
                                compute_type(), Role::communication, copy_in_);
     };
-    if (stored_type() == compute_type()) {
+    const bool casts = stored_type() != compute_type();
+    if (!casts && !context_.plan().offload.parameters) {
         group.gather_output = output();
         foreach_copy(group, "all-gather copy-in", std::nullopt, group.gather_output);
         return;
     }
-    const BufferId flat = cast_shards(group);
+    const BufferId flat = casts ? cast_shards(group) : shards_to_gpu(group);
     group.gather_output = output();
     foreach_copy(group, "all-gather copy-in", flat, group.gather_output);
 }
@@ -259,6 +283,7 @@ void FsdpCommunication::keep_sharded_gradient(FsdpGroup& group, BufferId output,
         if (replicates()) group.all_reduce_input = output;
         output = cast;
     }
+    if (context_.plan().offload.parameters) return gradient_to_host(group, output, stream);
     if (group.sharded_gradient) {
         build.compute(stream, "accumulate sharded gradient",
                       vector_kernel(1, count, 3 * build.at(output).bytes, stored_type()),
@@ -266,6 +291,28 @@ void FsdpCommunication::keep_sharded_gradient(FsdpGroup& group, BufferId output,
         if (replicates() && !group.all_reduce_input) group.all_reduce_input = output;
     } else {
         group.sharded_gradient = output;
+    }
+    group.reduced = build.record(stream);
+}
+
+// To the host as the gradient, or to be added there by the CPU.
+void FsdpCommunication::gradient_to_host(FsdpGroup& group, BufferId output, StreamId stream) {
+    ProgramBuilder& build = context_.build();
+    const Bytes bytes = build.at(output).bytes;
+    if (!host_) host_ = build.stream("host sums", StreamKind::host);
+    const BufferId arrived = build.on_host(Lifetime::transient, "sharded gradient on the host", bytes, stored_type(),
+                                           Role::gradient, *host_);
+    build.copy(stream, "gradient to the host", {MemorySpace::device, MemorySpace::host, bytes},
+               {build.read(output), build.write(arrived)});
+    if (replicates() && !group.all_reduce_input) group.all_reduce_input = output;
+    if (group.sharded_gradient) {
+        build.join(*host_, stream);
+        build.compute(*host_, "accumulate sharded gradient",
+                      vector_kernel(1, group.shard_count, 3 * bytes, stored_type()),
+                      {build.read(arrived), build.update(*group.sharded_gradient)});
+        build.join(stream, *host_);
+    } else {
+        group.sharded_gradient = arrived;
     }
     group.reduced = build.record(stream);
 }

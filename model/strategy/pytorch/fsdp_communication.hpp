@@ -39,6 +39,8 @@ class FsdpCommunication {
     void foreach_copy(const FsdpGroup& group, std::string_view name, std::optional<BufferId> from,
                       BufferId into);
     BufferId cast_shards(const FsdpGroup& group);
+    BufferId shards_to_gpu(const FsdpGroup& group);
+    void gradient_to_host(FsdpGroup& group, BufferId output, StreamId stream);
     BufferId chunk_cat(const FsdpGroup& group, const std::vector<Tensor>& gradients);
     void all_reduce(FsdpGroup& group, BufferId output);
     void keep_sharded_gradient(FsdpGroup& group, BufferId output, StreamId stream);
@@ -54,6 +56,7 @@ class FsdpCommunication {
 
     PytorchContext& context_;
     StreamId copy_in_, gather_, reduce_, all_reduce_{};
+    std::optional<StreamId> host_;         // where the CPU adds gradients, once it has any to add
     std::optional<Held> forward_output_;   // of the last gather in forward
     std::optional<Held> reduce_input_;     // of the last reduce-scatter
     std::optional<StreamId> last_stream_;  // of the last collective over the shard axis

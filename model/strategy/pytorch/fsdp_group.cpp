@@ -12,8 +12,12 @@ FsdpGroup::FsdpGroup(PytorchContext& context, Unit which) : unit(which) {
         const Weight& weight = context.weights.at(id);
         const std::int64_t slices = (weight.outer() + ranks - 1) / ranks;
         const std::int64_t count = slices * (weight.count() / weight.outer());
-        const BufferId shard = context.build().persistent(name_of(weight), bytes_of(count, type), type,
-                                                          Role::parameter, context.compute);
+        const Bytes bytes = bytes_of(count, type);
+        const BufferId shard =
+            context.plan().offload.parameters
+                ? context.build().on_host(Lifetime::persistent, name_of(weight), bytes, type, Role::parameter,
+                                          context.compute)
+                : context.build().persistent(name_of(weight), bytes, type, Role::parameter, context.compute);
         weights.push_back({id, shard, count});
         shard_count += count;
     }

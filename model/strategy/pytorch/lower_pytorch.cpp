@@ -42,6 +42,7 @@ void emit_load(PytorchContext& context, PytorchPolicy& policy) {
 void emit_save(PytorchContext& context, const PytorchPolicy& policy) {
     context.build().allocate(whole_model_on_host(context, "state dict"));
     for (const BufferId buffer : policy.stored_parameters()) {
+        if (context.build().at(buffer).space == MemorySpace::host) continue;  // there already
         const Operand read = context.build().read(buffer);
         const Copy copy{MemorySpace::device, MemorySpace::host, read.bytes};
         context.build().copy(context.compute, "save parameter", copy, {read});
@@ -58,6 +59,8 @@ void emit_phase(PytorchContext& context, PytorchPolicy& policy, EagerDecoder& de
 }  // namespace
 
 StepProgram lower_pytorch(const Transformer& model, const ParallelPlan& plan, Phase phase) {
+    if (plan.offload.any() && plan.optimizer != OptimizerKind::adamw_fused && plan.optimizer != OptimizerKind::sgd)
+        throw InputError("--offload", "torch has no such optimizer on the CPU", "write --optimizer adamw_fused");
     Emission emission{model, plan, phase, ProgramBuilder(phase, FreeRule::at_last_use)};
     const Mesh& mesh = plan.mesh;
     emission.build.set_axis_size(Axis::replicate, mesh.replicate);

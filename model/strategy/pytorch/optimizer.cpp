@@ -24,18 +24,21 @@ std::int64_t total(const std::vector<TensorPart>& launch) {
 
 PytorchOptimizer::PytorchOptimizer(PytorchContext& context, std::vector<Item> items)
     : context_(context),
+      stream_(context.plan().offload.optimizer ? context.build().stream("host", StreamKind::host) : context.compute),
       items_(std::move(items)),
       parameter_type_(context.plan().precision.parameter),
       state_type_(moment_type(context.plan().optimizer, context.plan().precision.optimizer_state)) {
-    ProgramBuilder& build = context_.build();
+    const auto state = [&](std::string_view name, Bytes bytes, DType type) {
+        return on_host() ? context_.build().on_host(Lifetime::persistent, name, bytes, type, Role::optimizer, stream_)
+                         : context_.build().persistent(name, bytes, type, Role::optimizer, stream_);
+    };
     for (const Item& item : items_) {
         counts_.push_back(item.count);
         if (!adaptive()) continue;
         const Bytes bytes = moment_bytes(item.count, context.plan().optimizer, state_type_);
         states_.push_back(
-            {build.persistent("step", Bytes(4), DType::fp32, Role::optimizer, context.compute),
-             build.persistent("exp_avg", bytes, state_type_, Role::optimizer, context.compute),
-             build.persistent("exp_avg_sq", bytes, state_type_, Role::optimizer, context.compute)});
+            {state("step", Bytes(4), DType::fp32), state("exp_avg", bytes, state_type_),
+             state("exp_avg_sq", bytes, state_type_)});
     }
 }
 
@@ -44,7 +47,7 @@ bool PytorchOptimizer::adaptive() const { return moment_count(context_.plan().op
 void PytorchOptimizer::create_states() {
     const auto fill = [&](BufferId buffer) {
         const Bytes bytes = context_.build().at(buffer).bytes;
-        context_.build().compute(context_.compute, "zeros",
+        context_.build().compute(stream_, "zeros",
                                  vector_kernel(1, bytes.count(), bytes, DType::int8),
                                  {context_.build().write(buffer)});
     };
@@ -60,6 +63,7 @@ void PytorchOptimizer::step(const std::vector<Operand>& gradients) {
     context_.tape.storages.settle();
     context_.build().host_work(context_.compute, "optimizer",
                                {HostWorkKind::optimizer_loop, static_cast<std::int32_t>(items_.size())});
+    if (on_host()) wait_for_gradients();
     if (context_.plan().clip_gradients) clip(gradients);
     if (context_.phase() == Phase::first_step) create_states();
     if (context_.plan().optimizer == OptimizerKind::adamw_foreach)
@@ -68,12 +72,19 @@ void PytorchOptimizer::step(const std::vector<Operand>& gradients) {
         fused(gradients);
 }
 
+// The CPU goes on when the gradients have arrived.
+void PytorchOptimizer::wait_for_gradients() {
+    context_.build().host_work(context_.compute, "wait for gradients", {HostWorkKind::synchronize, 1});
+    context_.build().join(stream_, context_.compute);
+}
+
 // clip_grad_norm_: norms of all gradients, their norm, and a scaling in place.
 void PytorchOptimizer::clip(const std::vector<Operand>& gradients) {
     ProgramBuilder& build = context_.build();
+    const Bytes bytes = Bytes(4) * static_cast<std::int64_t>(items_.size());
     const BufferId norms =
-        build.transient("gradient norms", Bytes(4) * static_cast<std::int64_t>(items_.size()), DType::fp32,
-                        Role::workspace, context_.compute);
+        on_host() ? build.on_host(Lifetime::transient, "gradient norms", bytes, DType::fp32, Role::workspace, stream_)
+                  : build.transient("gradient norms", bytes, DType::fp32, Role::workspace, stream_);
     const auto each = [&](std::string_view name, Access access, std::int64_t passes, Operand scalar) {
         for_each_launch(counts_, 1, [&](const std::vector<TensorPart>& launch) {
             std::vector<Operand> operands{scalar};
@@ -85,7 +96,7 @@ void PytorchOptimizer::clip(const std::vector<Operand>& gradients) {
                     {whole.buffer, access, false, whole.offset + unit * part.offset, unit * part.count});
                 traffic += unit * part.count * passes;
             }
-            build.compute(context_.compute, name, vector_kernel(1, total(launch), traffic, parameter_type_),
+            build.compute(stream_, name, vector_kernel(1, total(launch), traffic, parameter_type_),
                           operands);
         });
     };
@@ -116,7 +127,7 @@ void PytorchOptimizer::fused(const std::vector<Operand>& gradients) {
             operands.push_back(part_of(state.second, state_type_, part, Access::update));
             if (part.offset == 0) operands.push_back(context_.build().read(state.step));
         }
-        context_.build().compute(context_.compute, adaptive() ? "AdamW" : "SGD", update, operands);
+        context_.build().compute(stream_, adaptive() ? "AdamW" : "SGD", update, operands);
     });
 }
 
@@ -127,7 +138,7 @@ void PytorchOptimizer::multi_tensor(const std::vector<Operand>& gradients) {
     std::vector<BufferId> roots;
     for (const std::int64_t count : counts_)
         roots.push_back(build.transient("exp_avg_sq square root", bytes_of(count, state_type_), state_type_,
-                                        Role::workspace, context_.compute));
+                                        Role::workspace, stream_));
     multi_tensor_passes(gradients, roots);
     multi_tensor_update(gradients, roots);
 }
@@ -165,7 +176,7 @@ void PytorchOptimizer::multi_tensor_passes(const std::vector<Operand>& gradients
                 if (operands.empty())
                     operands.push_back(part_of(items_[i].parameter, parameter_type_, part, Access::read));
             }
-            build.compute(context_.compute, pass.name,
+            build.compute(stream_, pass.name,
                           vector_kernel(1, total(launch), Bytes(pass.traffic) * total(launch), state_type_),
                           operands);
         });
@@ -193,7 +204,7 @@ void PytorchOptimizer::multi_tensor_update(const std::vector<Operand>& gradients
             operands.push_back(part_of(states_[i].second, state_type_, part, Access::update));
             operands.push_back(part_of(roots[i], state_type_, part, Access::read));
         }
-        build.compute(context_.compute, "AdamW addcdiv", update, operands);
+        build.compute(stream_, "AdamW addcdiv", update, operands);
     });
 }
 

@@ -1,5 +1,6 @@
 // torch.optim.AdamW and SGD over a list of parameters: states are created in the first step, inside freed
-// activation blocks; fused AdamW needs no temporaries, foreach AdamW one more copy of a state.
+// activation blocks; fused AdamW needs no temporaries, foreach AdamW one more copy of a state. Offloaded, it runs on the CPU,
+// on parameters, gradients and states in host memory.
 #pragma once
 
 #include "model/strategy/pytorch/context.hpp"
@@ -22,6 +23,8 @@ class PytorchOptimizer {
     struct State {
         BufferId step{}, first{}, second{};
     };
+    bool on_host() const { return context_.plan().offload.optimizer; }
+    void wait_for_gradients();
     void create_states();
     void clip(const std::vector<Operand>& gradients);
     void fused(const std::vector<Operand>& gradients);
@@ -31,6 +34,7 @@ class PytorchOptimizer {
     bool adaptive() const;  // keeps moments
 
     PytorchContext& context_;
+    StreamId stream_;  // where its kernels run: the GPU's, or the CPU's
     std::vector<Item> items_;
     std::vector<std::int64_t> counts_;
     std::vector<State> states_;
