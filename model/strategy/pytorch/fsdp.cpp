@@ -89,7 +89,7 @@ bool Fsdp::built_whole() const {
     const ParallelPlan& plan = context_.plan();
     const std::int64_t parameter = size_of(plan.precision.parameter);
     const std::int64_t moments = moment_count(plan.optimizer) * size_of(plan.precision.optimizer_state);
-    return parameter * plan.mesh.shard <= parameter + moments;
+    return !plan.offload.any() && parameter * plan.mesh.shard <= parameter + moments;
 }
 
 // fully_shard takes group by group and swaps each weight for a copy of its shard.
