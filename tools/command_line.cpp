@@ -9,7 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "executor/training/run_error.hpp"
+#include "executor/ranks/ending.hpp"
 #include "model/units/error.hpp"
 #include "tools/inputs/words.hpp"
 #include "tools/interrupt.hpp"
@@ -62,7 +62,7 @@ CLI::App& CommandLine::add(const std::string& name, const std::string& descripti
 void CommandLine::answer(CLI::App& command, const OutputOptions& output, std::function<Report()> question) {
     command.callback([this, &output, question = std::move(question)] {
         const Report report = question();
-        write(report, output);
+        if (!report.silent) write(report, output);
         exit_code_ = report.exit_code;
     });
 }
@@ -105,6 +105,8 @@ int CommandLine::run(int argc, const char* const* argv) {
         return complain(kBadInput, error.what());
     } catch (const Interrupted&) {
         return kInterrupted;
+    } catch (const RunEnded& error) {
+        return error.exit_code() == kInterrupted ? kInterrupted : complain(error.exit_code(), error.what());
     } catch (const RunError& error) {
         return complain(kFailedRun, error.what());
     } catch (const OverflowError& error) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <exception>
+#include <optional>
 
 namespace wirewise {
 
@@ -11,19 +12,26 @@ struct Interrupted final : std::exception {
     const char* what() const noexcept override { return "interrupted"; }
 };
 
+// What a process does about Ctrl-C. A rank that we launched leaves it to its launcher, who ends all ranks
+// alike; a launcher passes on SIGTERM too.
+enum class Interrupts { noted, noted_with_terminate, ignored };
+
 class InterruptWatch {
   public:
-    InterruptWatch();
-    ~InterruptWatch();  // the previous handler again
+    explicit InterruptWatch(Interrupts what = Interrupts::noted);
+    ~InterruptWatch();  // the previous handlers again
     InterruptWatch(const InterruptWatch&) = delete;
     InterruptWatch& operator=(const InterruptWatch&) = delete;
 
     // Throws Interrupted when there was a Ctrl-C.
     void check() const;
+    // The signal that came, if any.
+    std::optional<int> signal() const;
 
   private:
     using Handler = void (*)(int);
-    Handler previous_;
+    Handler previous_interrupt_;
+    std::optional<Handler> previous_terminate_;
 };
 
 }  // namespace wirewise

@@ -24,7 +24,7 @@ Group::Group(int ranks) : gate_(ranks), calls_(static_cast<std::size_t>(ranks)) 
 // Sums part `part` of all members' send buffers into `to`.
 void Group::reduce_part(int member, int part, std::byte* to) {
     const CollectiveCall& own = calls_[static_cast<std::size_t>(member)];
-    const Part range = part_of(own.count, size(), part);
+    const RingPart range = ring_part(own.count, size(), part);
     RingBlock sum, next;
     for (std::int64_t at = 0; at < range.count; at += kRingBlock) {
         const auto length = static_cast<std::size_t>(std::min(kRingBlock, range.count - at));
@@ -44,7 +44,7 @@ void Group::copy_parts(int member) {
     const std::int64_t size_each = size_of(own.dtype);
     for (int step = 1; step < size(); ++step) {
         const int from = (member + step) % size();
-        const Part range = part_of(own.count, size(), from);
+        const RingPart range = ring_part(own.count, size(), from);
         copy_bytes(own.receive + range.first * size_each,
                    calls_[static_cast<std::size_t>(from)].receive + range.first * size_each,
                    range.count * size_each);
@@ -54,7 +54,7 @@ void Group::copy_parts(int member) {
 void Group::run(int member, const CollectiveCall& call) {
     calls_[static_cast<std::size_t>(member)] = call;
     const std::int64_t width = size_of(call.dtype);
-    const Part own = part_of(call.count, size(), member);
+    const RingPart own = ring_part(call.count, size(), member);
     const bool gathers = call.kind == CollectiveKind::all_gather;
     if (gathers) copy_bytes(call.receive + own.first * width, call.send, own.count * width);
     gate_.pass();
@@ -76,7 +76,7 @@ void Group::run(int member, const CollectiveCall& call) {
             break;
         case CollectiveKind::all_to_all:
             for (int from = 0; from < size(); ++from)
-                copy_bytes(call.receive + part_of(call.count, size(), from).first * width,
+                copy_bytes(call.receive + ring_part(call.count, size(), from).first * width,
                            calls_[static_cast<std::size_t>(from)].send + own.first * width,
                            own.count * width);
             break;

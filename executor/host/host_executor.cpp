@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "executor/host/holdings.hpp"
+#include "executor/training/holdings.hpp"
 #include "executor/host/rank_set.hpp"
 #include "executor/training/convert.hpp"
 #include "model/strategy/native/buffer_names.hpp"
@@ -69,6 +69,7 @@ class HostExecutor final : public Executor {
 
     const StepProgram& program() const override { return ranks_.program(); }
     const Timeline& timeline(int rank) const override { return ranks_.at(rank).timeline(); }
+    std::string position() const override { return ranks_.at(ranks_.first()).position(); }
     ExecutorMemory memory() const override {
         const Rank& own = ranks_.at(ranks_.first());
         const Bytes allocated = own.memory().allocated();

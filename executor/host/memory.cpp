@@ -1,8 +1,13 @@
 #include "executor/host/memory.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <stdexcept>
+
+#include "model/units/text.hpp"
 
 namespace wirewise {
 
@@ -15,7 +20,12 @@ void RankMemory::Free::operator()(std::byte* memory) const { ::operator delete[]
 RankMemory::RankMemory(const MemoryPlan& plan, std::size_t program)
     : offsets_(plan.offsets.at(program)), allocated_(plan.bytes) {
     const auto size = static_cast<std::size_t>(allocated_.count());
-    arena_.reset(static_cast<std::byte*>(::operator new[](size, kAlignment)));
+    try {
+        arena_.reset(static_cast<std::byte*>(::operator new[](size, kAlignment)));
+    } catch (const std::bad_alloc&) {
+        throw std::runtime_error(
+            fmt::format("cannot allocate the {} of the plan's arena", to_text(allocated_)));
+    }
     std::memset(arena_.get(), 0, size);
 }
 

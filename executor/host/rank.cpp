@@ -1,7 +1,11 @@
 #include "executor/host/rank.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+
+#include "executor/training/run_error.hpp"
 
 namespace wirewise {
 
@@ -40,17 +44,32 @@ void Rank::feed(std::span<const std::int32_t> tokens) {
 
 void Rank::run(std::int64_t step, const BeforeOp& before_op) {
     step_ = step;
+    step_at_.store(step, std::memory_order_relaxed);
     timeline_.spans.clear();
     const Clock::time_point start = Clock::now();
     for (const BoundOp& bound : ops_) {
+        op_at_.store(index_of(bound.op), std::memory_order_relaxed);
         const Op& op = program_.ops[index_of(bound.op)];
-        if (before_op) before_op(rank_, op);
-        if (!bound.work) continue;
-        const Instant begin = since(start);
-        bound.work();
-        timeline_.spans.push_back({bound.op, op.stream, begin, since(start)});
+        try {
+            if (before_op) before_op(rank_, op);
+            if (!bound.work) continue;
+            const Instant begin = since(start);
+            bound.work();
+            timeline_.spans.push_back({bound.op, op.stream, begin, since(start)});
+        } catch (const RunError&) {
+            throw;
+        } catch (const std::exception& error) {
+            throw RunError(rank_, position() + ": " + error.what());
+        }
     }
     timeline_.host_end = timeline_.end = since(start);
+}
+
+std::string Rank::position() const {
+    const std::int64_t step = step_at_.load(std::memory_order_relaxed);
+    if (step == 0) return {};
+    const Op& op = program_.ops[op_at_.load(std::memory_order_relaxed)];
+    return fmt::format("step {}, {} ({})", step, place_of(op), what_of(program_, op));
 }
 
 }  // namespace wirewise

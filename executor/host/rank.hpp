@@ -1,6 +1,8 @@
 // One rank: its memory, its part of the batch, its ops bound to both, and when each of them ran.
 #pragma once
 
+#include <atomic>
+
 #include "executor/host/before_op.hpp"
 #include "executor/host/binding.hpp"
 #include "model/program/memory_plan.hpp"
@@ -27,6 +29,8 @@ class Rank {
     const RankMemory& memory() const { return memory_; }
     Bytes scratch_bytes() const { return bytes_of(static_cast<std::int64_t>(scratch_.size()), DType::fp32); }
     const Timeline& timeline() const { return timeline_; }
+    // "step 3, backward, layer 1, down"; empty before the first step. Asked from any thread.
+    std::string position() const;
 
   private:
     const StepProgram& program_;
@@ -36,6 +40,8 @@ class Rank {
     std::vector<float> scratch_;
     BatchFeed feed_;
     std::int64_t step_ = 0;
+    std::atomic<std::int64_t> step_at_{0};
+    std::atomic<std::size_t> op_at_{0};
     std::vector<BoundOp> ops_;
     Timeline timeline_;
 };

@@ -22,8 +22,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLook = 20ms;       // between looks at the children
-constexpr auto kFarewell = 3000ms;  // for ranks to end by themselves once the run has ended
+constexpr auto kLook = 20ms;        // between looks at the children
+constexpr auto kFarewell = 2000ms;  // for ranks to end by themselves once the run has ended
 
 std::string random_token() {
     std::array<unsigned char, 16> bytes{};
@@ -36,7 +36,7 @@ std::string random_token() {
 
 class Launcher {
   public:
-    explicit Launcher(const Launch& launch)
+    explicit Launcher(const RankLaunch& launch)
         : launch_(launch), settings_(with_token(launch.settings)), listener_(listen_on({"127.0.0.1", 0})) {
         const int port = local_end(listener_).port;
         for (int rank = 0; rank < settings_.world; ++rank)  // before the store's thread: a fork wants one
@@ -100,7 +100,7 @@ class Launcher {
         ::poll(waits.data(), waits.size(), static_cast<int>(kLook.count()));
     }
 
-    const Launch& launch_;
+    const RankLaunch& launch_;
     const RunSettings settings_;
     Descriptor listener_;
     std::vector<std::unique_ptr<Child>> children_;
@@ -109,7 +109,7 @@ class Launcher {
 
 }  // namespace
 
-std::optional<Ending> launch(const Launch& what) { return Launcher(what).run(); }
+std::optional<Ending> launch(const RankLaunch& what) { return Launcher(what).run(); }
 
 std::vector<std::string> own_command() {
     std::ifstream file("/proc/self/cmdline", std::ios::binary);

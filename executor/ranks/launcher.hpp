@@ -11,7 +11,7 @@
 
 namespace wirewise {
 
-struct Launch {
+struct RankLaunch {
     std::vector<std::string> command;  // of every rank, the program first
     RunSettings settings;              // the token is chosen here
     // Asked a few times a second: a signal that arrived and ends the run.
@@ -21,7 +21,7 @@ struct Launch {
 // Rank 0 has this process's standard output and error; what others write to standard error follows their
 // rank's name, line by line, and their standard output is dropped. Returns when all have ended: nothing when
 // all did well, else why the run ended.
-std::optional<Ending> launch(const Launch& launch);
+std::optional<Ending> launch(const RankLaunch& launch);
 
 // This process's own command line.
 std::vector<std::string> own_command();

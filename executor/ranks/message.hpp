@@ -37,6 +37,7 @@ class MessageReader {
   public:
     // `longest`: in bytes; what says that it is longer is no message of ours, and next() throws NetworkError.
     explicit MessageReader(std::size_t longest) : longest_(longest) {}
+    void allow(std::size_t longest) { longest_ = longest; }
     void take(std::span<const std::byte> bytes);
     std::optional<Message> next();
 

@@ -98,7 +98,7 @@ void PeerLinks::wait(int from, int to) {
     waits_.assign({{run_.ended_descriptor(), POLLIN, 0}});
     for (int peer = 0; peer < world(); ++peer) {
         const bool heard = peer == from || to != rank();
-        if (peer == rank() || !heard) continue;
+        if (peer == rank() || !heard || at(peer).closed) continue;
         waits_.push_back(
             {at(peer).socket.number(), static_cast<short>(peer == to ? POLLIN | POLLOUT : POLLIN), 0});
     }
@@ -138,11 +138,14 @@ void PeerLinks::pull(int from, std::span<std::byte>& bytes) {
     }
 }
 
+// A rank that has closed its end is lost to who still needs it: pull() and push() find that out.
 void PeerLinks::keep_early(int from) {
+    Link& link = at(from);
+    if (link.closed) return;
     std::array<std::byte, 1 << 16> bytes;
-    const ssize_t got = ::recv(at(from).socket.number(), bytes.data(), bytes.size(), 0);
-    if (got > 0) at(from).early.insert(at(from).early.end(), bytes.begin(), bytes.begin() + got);
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) run_.lost(from);
+    const ssize_t got = ::recv(link.socket.number(), bytes.data(), bytes.size(), 0);
+    if (got > 0) link.early.insert(link.early.end(), bytes.begin(), bytes.begin() + got);
+    link.closed = got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
 }  // namespace wirewise

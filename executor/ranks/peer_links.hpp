@@ -32,6 +32,7 @@ class PeerLinks {
     struct Link {
         Descriptor socket;
         std::deque<std::byte> early;  // arrived before it was asked for
+        bool closed = false;          // by the other side
     };
     Link& at(int rank) { return links_[static_cast<std::size_t>(rank)]; }
     void connect_all();

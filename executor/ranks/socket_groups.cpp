@@ -15,13 +15,13 @@ void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
     if (to != from && bytes > 0) std::memmove(to, from, static_cast<std::size_t>(bytes));
 }
 
-std::span<std::byte> bytes_of(std::byte* buffer, Part part, std::int64_t width) {
+std::span<std::byte> bytes_of(std::byte* buffer, RingPart part, std::int64_t width) {
     return {buffer + part.first * width, static_cast<std::size_t>(part.count * width)};
 }
 
 // What this member puts in: the first term where `came` is empty, else the sum that came with its own term
 // added.
-void put_in(const CollectiveCall& call, Part part, int members, std::span<const std::byte> came,
+void put_in(const CollectiveCall& call, RingPart part, int members, std::span<const std::byte> came,
             std::byte* goes) {
     RingBlock sum, term;
     const std::int64_t width = size_of(call.dtype);
@@ -57,15 +57,15 @@ SocketGroup::SocketGroup(PeerLinks& links, std::vector<int> ranks) : links_(link
 // In hop h member m gets the sum of part m - 1 - h, adds its term and passes it on; the last one is its own.
 void SocketGroup::reduce_own_part(const CollectiveCall& call, std::byte* to) {
     const std::int64_t width = size_of(call.dtype);
-    const auto longest = static_cast<std::size_t>(part_of(call.count, size(), 0).count * width);
+    const auto longest = static_cast<std::size_t>(ring_part(call.count, size(), 0).count * width);
     auto& [came, goes] = partial_;
     for (std::vector<std::byte>& sum : partial_)
         if (sum.size() < longest) sum.resize(longest);
     for (int hop = 0; hop < size(); ++hop) {
-        const Part part = part_of(call.count, size(), around(member_ - 1 - hop));
+        const RingPart part = ring_part(call.count, size(), around(member_ - 1 - hop));
         const std::span<std::byte> sum(came.data(), static_cast<std::size_t>(part.count * width));
         if (hop > 0) {
-            const Part sent = part_of(call.count, size(), around(member_ - hop));
+            const RingPart sent = ring_part(call.count, size(), around(member_ - hop));
             links_.exchange(rank_of(around(member_ + 1)), bytes_of(goes.data(), {0, sent.count}, width),
                             rank_of(around(member_ - 1)), sum);
         }
@@ -78,8 +78,8 @@ void SocketGroup::reduce_own_part(const CollectiveCall& call, std::byte* to) {
 void SocketGroup::gather_parts(const CollectiveCall& call) {
     const std::int64_t width = size_of(call.dtype);
     for (int hop = 0; hop + 1 < size(); ++hop) {
-        const Part goes = part_of(call.count, size(), around(member_ - hop));
-        const Part comes = part_of(call.count, size(), around(member_ - 1 - hop));
+        const RingPart goes = ring_part(call.count, size(), around(member_ - hop));
+        const RingPart comes = ring_part(call.count, size(), around(member_ - 1 - hop));
         links_.exchange(rank_of(around(member_ + 1)), bytes_of(call.receive, goes, width),
                         rank_of(around(member_ - 1)), bytes_of(call.receive, comes, width));
     }
@@ -99,14 +99,14 @@ void SocketGroup::all_to_all(const CollectiveCall& call) {
     const std::int64_t width = size_of(call.dtype);
     const std::vector<std::byte> sent(call.send, call.send + call.count * width);
     const auto part_for = [&](int member) {
-        const Part part = part_of(call.count, size(), member);
+        const RingPart part = ring_part(call.count, size(), member);
         return std::span(sent).subspan(static_cast<std::size_t>(part.first * width),
                                        static_cast<std::size_t>(part.count * width));
     };
-    const std::int64_t each = part_of(call.count, size(), member_).count;  // counts divide
+    const std::int64_t each = ring_part(call.count, size(), member_).count;  // counts divide
     for (int distance = 0; distance < size(); ++distance) {
         const int to = around(member_ + distance), from = around(member_ - distance);
-        const auto here = bytes_of(call.receive, {part_of(call.count, size(), from).first, each}, width);
+        const auto here = bytes_of(call.receive, {ring_part(call.count, size(), from).first, each}, width);
         if (distance == 0)
             std::copy(part_for(to).begin(), part_for(to).end(), here.begin());
         else
@@ -116,7 +116,7 @@ void SocketGroup::all_to_all(const CollectiveCall& call) {
 
 void SocketGroup::run(const CollectiveCall& call) {
     const std::int64_t width = size_of(call.dtype);
-    const Part own = part_of(call.count, size(), member_);
+    const RingPart own = ring_part(call.count, size(), member_);
     switch (call.kind) {
         case CollectiveKind::all_reduce:
             reduce_own_part(call, call.receive + own.first * width);

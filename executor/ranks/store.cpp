@@ -164,7 +164,7 @@ class Store::Server {
             return refuse(misfit);
         }
         guest.rank = rank;
-        guest.in = MessageReader(kLongestMessage);
+        guest.in.allow(kLongestMessage);
         roster_.joined(rank);
         say(guest, {.kind = MessageKind::welcome});
         if (ending_) say_ending(guest);

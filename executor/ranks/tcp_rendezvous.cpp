@@ -82,7 +82,7 @@ class TcpRendezvous::Member {
     }
 
     void tell_place(std::function<std::string()> where) {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(where_mutex_);
         where_ = std::move(where);
     }
 
@@ -189,12 +189,8 @@ class TcpRendezvous::Member {
     }
 
     std::string where() const {
-        std::function<std::string()> where;
-        {
-            const std::lock_guard lock(mutex_);
-            where = where_;
-        }
-        return where ? where() : std::string();
+        const std::lock_guard lock(where_mutex_);
+        return where_ ? where_() : std::string();
     }
 
     // False: the connection is closed.
@@ -256,6 +252,8 @@ class TcpRendezvous::Member {
     const Descriptor wake_, ended_;
     MessageReader in_{std::size_t{1} << 30};  // of the watch; of join() before
     std::mutex send_mutex_;
+    mutable std::mutex where_mutex_;
+    std::function<std::string()> where_;
     mutable std::mutex mutex_;  // over all below
     mutable std::condition_variable changed_;
     std::map<std::string, std::string> values_;
@@ -263,7 +261,6 @@ class TcpRendezvous::Member {
     std::optional<Ending> ending_;
     bool goodbye_ = false, stopping_ = false;
     mutable bool noticed_ = false;
-    std::function<std::string()> where_;
     std::function<void(const Ending&)> when_stuck_;
     std::thread watch_;
 };

@@ -26,7 +26,8 @@ class TcpRendezvous final : public Rendezvous {
     std::vector<std::byte> get(const std::string& key) override;
     void check() const override;
 
-    // Where this rank is, for people; told with every sign of life. Called on a thread of the rendezvous.
+    // Where this rank is, for people; told with every sign of life. Called on a thread of the rendezvous, and
+    // never again once it has been replaced.
     void tell_place(std::function<std::string()> where);
     // Called on a thread of the rendezvous when the run has ended and this rank has not noticed for a while:
     // it is stuck in a call that cannot be interrupted.

@@ -32,6 +32,8 @@ class Executor {
 
     virtual const std::vector<UnitTensor>& tensors() const = 0;
     virtual void load(const WeightSource& source) = 0;
+    // Whether the timelines of the steps that follow hold a span per op: on a device that costs time.
+    virtual void watch(bool every_op) { static_cast<void>(every_op); }
     // `tokens`: the step's sequences of all ranks, row-major. Throws RunError when a rank fails.
     virtual StepResult step(std::span<const std::int32_t> tokens) = 0;
     // A whole tensor in fp32, put together from the ranks that hold it, for the one that leads (what others
@@ -41,6 +43,9 @@ class Executor {
     virtual const StepProgram& program() const = 0;
     virtual const Timeline& timeline(int rank) const = 0;  // of the last step; the rank is held here
     virtual ExecutorMemory memory() const = 0;
+
+    // Where in the run this process is, for people: "step 3, backward, layer 1, down". Asked from any thread.
+    virtual std::string position() const { return {}; }
 };
 
 }  // namespace wirewise

@@ -17,7 +17,7 @@ void round_to(DType dtype, std::span<float> values) {
 
 }  // namespace
 
-Part part_of(std::int64_t count, int parts, int index) {
+RingPart ring_part(std::int64_t count, int parts, int index) {
     const std::int64_t each = count / parts, longer = count % parts;
     return {each * index + std::min<std::int64_t>(index, longer), each + (index < longer ? 1 : 0)};
 }

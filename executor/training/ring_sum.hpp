@@ -11,10 +11,10 @@
 namespace wirewise {
 
 // Equal parts; where the count does not divide, the first ones are one element longer.
-struct Part {
+struct RingPart {
     std::int64_t first = 0, count = 0;
 };
-Part part_of(std::int64_t count, int parts, int index);
+RingPart ring_part(std::int64_t count, int parts, int index);
 
 constexpr std::int64_t kRingBlock = 512;  // elements summed at a time
 using RingBlock = std::array<float, kRingBlock>;

@@ -27,15 +27,21 @@ bool is_bias(ParameterUse use) { return use == ParameterUse::bias || use == Para
 
 }  // namespace
 
-void SeededWeights::read(const UnitTensor& tensor, std::int64_t first, std::span<float> values) const {
+std::optional<DrawnValues> SeededWeights::drawn(const UnitTensor& tensor) const {
     const ParameterUse use = tensor.parameter->use;
-    if (is_norm(use)) return std::fill(values.begin(), values.end(), 1.0F);
-    if (is_bias(use)) return std::fill(values.begin(), values.end(), 0.0F);
+    if (is_norm(use)) return DrawnValues{.constant = 1};
+    if (is_bias(use)) return DrawnValues{.constant = 0};
     Hash stream;
     stream.add(seed_);
     stream.add(tensor.name);
+    return DrawnValues{.deviation = kDeviation, .stream = stream.value()};
+}
+
+void SeededWeights::read(const UnitTensor& tensor, std::int64_t first, std::span<float> values) const {
+    const DrawnValues rule = *drawn(tensor);
+    if (rule.deviation == 0) return std::fill(values.begin(), values.end(), rule.constant);
     for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = normal(stream.value(), static_cast<std::uint64_t>(first) + i);
+        values[i] = normal(rule.stream, static_cast<std::uint64_t>(first) + i);
 }
 
 }  // namespace wirewise

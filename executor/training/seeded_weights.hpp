@@ -11,6 +11,7 @@ class SeededWeights final : public WeightSource {
   public:
     explicit SeededWeights(std::uint64_t seed) : seed_(seed) {}
     void read(const UnitTensor& tensor, std::int64_t first, std::span<float> values) const override;
+    std::optional<DrawnValues> drawn(const UnitTensor& tensor) const override;
 
   private:
     std::uint64_t seed_;

@@ -5,6 +5,7 @@ set(WIREWISE_SANITIZE "" CACHE STRING "sanitizers to build with, e.g. address,un
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)  # the floors also go into the library of the CUDA executor
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
@@ -17,10 +18,12 @@ endif()
 
 add_library(wirewise_settings INTERFACE)
 target_include_directories(wirewise_settings INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
-target_compile_options(wirewise_settings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
-                       -Wno-missing-field-initializers)  # designated initialisers leave the rest at its default
+set(warnings -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+             -Wno-missing-field-initializers)  # designated initialisers leave the rest at its default
+target_compile_options(wirewise_settings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${warnings}>")
 if(WIREWISE_SANITIZE)
-    target_compile_options(wirewise_settings INTERFACE -fsanitize=${WIREWISE_SANITIZE} -fno-omit-frame-pointer)
+    target_compile_options(wirewise_settings INTERFACE
+        "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${WIREWISE_SANITIZE};-fno-omit-frame-pointer>")
     target_link_options(wirewise_settings INTERFACE -fsanitize=${WIREWISE_SANITIZE})
 endif()
 

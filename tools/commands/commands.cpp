@@ -9,6 +9,7 @@ void add_commands(CommandLine& line) {
     add_check_command(line);
     add_calibrate_command(line);
     add_run_command(line);
+    add_bench_command(line);
     add_validate_command(line);
     add_export_command(line);
     add_place_command(line);

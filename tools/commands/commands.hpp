@@ -17,6 +17,7 @@ void add_collective_command(CommandLine& line);
 void add_place_command(CommandLine& line);
 void add_export_command(CommandLine& line);
 void add_calibrate_command(CommandLine& line);
+void add_bench_command(CommandLine& line);
 void add_run_command(CommandLine& line);
 void add_validate_command(CommandLine& line);
 

@@ -6,10 +6,8 @@
 
 #include "model/units/error.hpp"
 #include "tools/commands/commands.hpp"
-#include "tools/inputs/files.hpp"
-#include "tools/run/run_calibration.hpp"
-#include "tools/run/run_report.hpp"
-#include "tools/run/training_loop.hpp"
+#include "tools/run/ranks.hpp"
+#include "tools/run/session.hpp"
 
 namespace wirewise {
 
@@ -33,39 +31,46 @@ void require_another_folder(const RunOptions& options) {
         throw InputError("--save", options.save + " is the folder of --checkpoint", "name another folder");
 }
 
-void require_one_node(const RunOptions& options) {
-    if (options.machine.nodes != 1)
-        throw InputError("--nodes", "ranks run on this machine alone", "leave it out; --gpus says how many");
+void require_own_cpu(const RunOptions& options, bool started_elsewhere) {
+    if (options.machine.nodes != 1 && !started_elsewhere)
+        throw InputError("--nodes", "ranks run on this machine alone unless a launcher starts them on others",
+                         "leave it out, or start the ranks with torchrun, srun or mpirun");
     if (!options.machine.gpu_ids.empty())
         throw InputError("--gpu-ids", "ranks run on this machine's CPU", "write --gpus with their number");
 }
 
-// --calibrate improves the profile that it predicts from.
-std::string profile_file(const RunOptions& options) {
-    if (!options.training.profile.empty()) return options.training.profile;
-    return std::filesystem::exists(options.calibrate) ? options.calibrate : "";
-}
-
-Report run(const RunOptions& options) {
-    const InterruptWatch interrupt;
-    require_one_node(options);
+void require_room_for_files(const RunOptions& options) {
     require_another_folder(options);
     require_writable(options.save, "--save");
     require_writable(options.save_gradients, "--save-gradients");
     require_writable(options.trace, "--trace");
     require_writable(options.calibrate, "--calibrate");
+}
+
+Report run_rank(RunOptions options, const RankPlace& place) {
+    const InterruptWatch interrupt(place.launched_by_us ? Interrupts::ignored : Interrupts::noted);
+    if (place.rank > 0) options.output.quiet = true;
+    return run_as_rank(place, options, [&](TcpRendezvous& ranks) {
+        require_own_cpu(options, true);
+        if (place.rank == 0) require_room_for_files(options);
+        const RunInputs inputs = run_inputs_of(options, ranks_started(place, options.machine));
+        const auto backend = backend_of(options.backend);
+        return train_and_report(options, inputs, *backend, &ranks, interrupt);
+    });
+}
+
+Report run(const RunOptions& options) {
+    if (const auto place = own_place()) return run_rank(options, *place);
+    require_own_cpu(options, false);
+    require_room_for_files(options);
     const RunInputs inputs = run_inputs_of(options);
     const auto backend = backend_of(options.backend);
-    const Prediction prediction = backend->predict(inputs, profile_file(options));
-    interrupt.check();
-    const auto executor = backend->make(inputs);
-    executor->load(*weights_of(options, inputs, executor->tensors()));
-    const std::vector<StepResult> steps = train(*executor, inputs, options, interrupt);
-    if (!options.trace.empty())
-        write_file(options.trace, run_trace(*executor, inputs.plan.mesh.world(), prediction), "--trace");
-    Report report = run_report(inputs, *backend, *executor, steps, prediction);
-    if (!options.calibrate.empty()) add_calibration(options.calibrate, *executor, inputs, prediction, report);
-    return report;
+    if (options.ranks.processes || (backend->needs_processes() && inputs.plan.mesh.world() > 1)) {
+        weights_of(options, inputs);  // what is wrong with them is said once
+        return launch_ranks(options, inputs.plan.mesh.world());
+    }
+    const InterruptWatch interrupt;
+    return train_and_report(options, inputs, *backend, nullptr, interrupt);
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ struct Report {
     std::vector<std::string> warnings;  // to standard error
     std::vector<std::string> errors;    // to standard error even when told to be quiet
     std::string raw;                    // written as it is instead of all else, when not empty
+    bool silent = false;                // another process writes it
     int exit_code = 0;
 };
 

@@ -17,16 +17,12 @@ namespace wirewise {
 
 namespace {
 
-CalibrationSamples samples_of(const Executor& executor, const RunInputs& inputs,
+CalibrationSamples samples_of(const std::vector<Timeline>& ranks, const RunInputs& inputs,
                               const Prediction& prediction) {
     constexpr double kShortest = 1e-3;  // of the step
-    TimelinesToObserve run{prediction.program,
-                           {},
-                           prediction.wires,
-                           std::string(name_of(inputs.plan.runtime)),
-                           kShortest * to_seconds(executor.timeline(0).end)};
-    for (int rank = 0; rank < inputs.plan.mesh.world(); ++rank)
-        run.measured.push_back(executor.timeline(rank));
+    const TimelinesToObserve run{prediction.program, ranks, prediction.wires,
+                                 std::string(name_of(inputs.plan.runtime)),
+                                 kShortest * to_seconds(ranks.front().end)};
     CalibrationSamples samples;
     samples.times = observe_timelines(run);
     samples.source = fmt::format("a run of {}, {}", inputs.model.name, name_of(inputs.plan.strategy));
@@ -42,11 +38,11 @@ Seconds next_step(const Prediction& prediction, const Json& document, const std:
 
 }  // namespace
 
-void add_calibration(const std::string& file, const Executor& executor, const RunInputs& inputs,
+void add_calibration(const std::string& file, const std::vector<Timeline>& ranks, const RunInputs& inputs,
                      const Prediction& prediction, Report& report) {
     const Json old = to_json(prediction.profile);
     const bool replaces = std::filesystem::exists(file);
-    const Calibration calibration = calibrate(old, file, samples_of(executor, inputs, prediction));
+    const Calibration calibration = calibrate(old, file, samples_of(ranks, inputs, prediction));
     const bool better = calibration.refused.empty();
     if (better || !replaces) write_file(file, laid_out(better ? calibration.profile : old), "--calibrate");
     const Seconds next = next_step(prediction, better ? calibration.profile : old, file);

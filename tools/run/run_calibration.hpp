@@ -7,9 +7,9 @@
 
 namespace wirewise {
 
-// Fits the profile that `prediction` rests on to the executor's last step, writes it to `file` unless it got
-// worse, and adds to the report what was wrong, by how much, and what the next prediction is.
-void add_calibration(const std::string& file, const Executor& executor, const RunInputs& inputs,
+// Fits the profile that `prediction` rests on to what each rank measured of a step, writes it to `file`
+// unless it got worse, and adds to the report what was wrong, by how much, and what the next prediction is.
+void add_calibration(const std::string& file, const std::vector<Timeline>& ranks, const RunInputs& inputs,
                      const Prediction& prediction, Report& report);
 
 }  // namespace wirewise

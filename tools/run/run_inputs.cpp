@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <thread>
 
 #include <nlohmann/json.hpp>
@@ -58,14 +59,14 @@ int ranks_of(const RunOptions& options, bool single) {
     return options.machine.gpus;
 }
 
-void set_strategy(const RunOptions& options, ParallelPlan& plan) {
+void set_strategy(const RunOptions& options, std::optional<int> started, ParallelPlan& plan) {
     const std::string& word = options.training.strategy;
     const bool chosen = word != "all";
     const auto named = strategy_from(word);
     if (chosen && !named)
         throw InputError("--strategy", fmt::format("\"{}\" is not one strategy", word),
                          "write single, ddp, zero1, zero2, fsdp, fsdp_shard_grad_op or hsdp");
-    const int ranks = ranks_of(options, named == Strategy::single);
+    const int ranks = started ? *started : ranks_of(options, named == Strategy::single);
     plan.strategy = named.value_or(ranks == 1 ? Strategy::single : Strategy::fsdp);
     const int group =
         options.training.shard_group > 0 ? options.training.shard_group : std::max(1, ranks / 2);
@@ -73,7 +74,7 @@ void set_strategy(const RunOptions& options, ParallelPlan& plan) {
 }
 
 // The plan file's model and plan, or those of the options.
-void set_model_and_plan(const RunOptions& options, RunInputs& inputs) {
+void set_model_and_plan(const RunOptions& options, std::optional<int> started, RunInputs& inputs) {
     std::string name = options.model.model.empty() ? options.checkpoint : options.model.model;
     std::vector<std::string> overrides = options.model.set;
     std::optional<PlanFile> file;
@@ -89,11 +90,16 @@ void set_model_and_plan(const RunOptions& options, RunInputs& inputs) {
     if (file) {
         inputs.plan = file->plan;
         inputs.numbers.max_gradient_norm = file->max_grad_norm;
+        if (started && *started != inputs.plan.mesh.world())
+            throw InputError(
+                "--plan",
+                fmt::format("is a plan for {} ranks; {} were started", inputs.plan.mesh.world(), *started),
+                "start as many as the plan has");
         return;
     }
     inputs.plan = plan_template(options.training, inputs.model, inputs.warnings);
     inputs.numbers.max_gradient_norm = options.training.max_grad_norm;
-    set_strategy(options, inputs.plan);
+    set_strategy(options, started, inputs.plan);
 }
 
 std::optional<TokenWidth> token_width_of(const std::string& word) {
@@ -130,20 +136,22 @@ void set_tokens(const RunOptions& options, RunInputs& inputs) {
 
 }  // namespace
 
-RunInputs run_inputs_of(const RunOptions& options) {
-    RunInputs inputs;
-    set_model_and_plan(options, inputs);
+RunInputs run_inputs_of(const RunOptions& options, std::optional<int> started) {
+    RunInputs inputs{.machine = options.machine, .profile = options.training.profile};
+    if (inputs.profile.empty() && std::filesystem::exists(options.calibrate))
+        inputs.profile = options.calibrate;  // the profile to improve is the one to predict from
+    set_model_and_plan(options, started, inputs);
     set_numbers(options, inputs.numbers);
     inputs.plan.seed = options.seed;
     set_tokens(options, inputs);
     return inputs;
 }
 
-std::unique_ptr<WeightSource> weights_of(const RunOptions& options, const RunInputs& inputs,
-                                         const std::vector<UnitTensor>& tensors) {
+std::unique_ptr<WeightSource> weights_of(const RunOptions& options, const RunInputs& inputs) {
     if (options.checkpoint.empty()) return std::make_unique<SeededWeights>(options.seed);
     auto checkpoint = std::make_unique<Checkpoint>(options.checkpoint);
-    checkpoint->check(inputs.model, tensors);
+    const ModelLayout layout(inputs.model, inputs.plan.mesh.shard);
+    checkpoint->check(inputs.model, unit_tensors(inputs.model, layout));
     return checkpoint;
 }
 

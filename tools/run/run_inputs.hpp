@@ -22,14 +22,15 @@ struct RunInputs {
     std::unique_ptr<TokenSource> tokens;
     BatchShape batch;  // of one step, all ranks together
     std::int64_t steps = 0;
+    MachineOptions machine;  // of the prediction, where the ranks do not run on the machine's CPU
+    std::string profile;
     std::vector<std::string> warnings;
 };
 
-// Throws InputError naming the option or file.
-RunInputs run_inputs_of(const RunOptions& options);
+// `started`: the ranks that a launcher has started. Throws InputError naming the option or file.
+RunInputs run_inputs_of(const RunOptions& options, std::optional<int> started = {});
 
 // The checkpoint's weights, checked against the model, or seeded ones.
-std::unique_ptr<WeightSource> weights_of(const RunOptions& options, const RunInputs& inputs,
-                                         const std::vector<UnitTensor>& tensors);
+std::unique_ptr<WeightSource> weights_of(const RunOptions& options, const RunInputs& inputs);
 
 }  // namespace wirewise

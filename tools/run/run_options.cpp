@@ -66,6 +66,7 @@ void RunOptions::add_to(CLI::App& command) {
     for (CLI::Option* option : command.get_options())
         if (std::find(before.begin(), before.end(), option) == before.end()) file->excludes(option);
     output.add_to(command);
+    ranks.add_to(command);
     add_data(command, *this);
     add_numbers(command, *this);
     add_outputs(command, *this);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tools/options/options.hpp"
+#include "tools/run/rank_options.hpp"
 
 namespace wirewise {
 
@@ -14,6 +15,7 @@ struct RunOptions {
     MachineOptions machine;
     TrainingOptions training;
     OutputOptions output;
+    RankOptions ranks;
     std::string plan;     // a file of plan --plan-out
     std::string backend;  // cuda, host; empty: cuda where there is a GPU
     std::string checkpoint, tokens, token_width;

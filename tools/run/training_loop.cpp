@@ -28,6 +28,7 @@ std::vector<StepResult> train(Executor& executor, const RunInputs& inputs, const
     for (std::int64_t step = 0; step < inputs.steps; ++step) {
         interrupt.check();
         inputs.tokens->read(step, inputs.batch, tokens);
+        executor.watch(step + 1 == inputs.steps);  // the timeline that the report joins with the prediction
         steps.push_back(executor.step(tokens));
         if (step == 0 && !options.save_gradients.empty()) save_gradients(executor, options.save_gradients);
         progress.step(static_cast<std::size_t>(step + 1), static_cast<std::size_t>(inputs.steps),

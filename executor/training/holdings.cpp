@@ -1,4 +1,4 @@
-#include "executor/host/holdings.hpp"
+#include "executor/training/holdings.hpp"
 
 #include <algorithm>
 
