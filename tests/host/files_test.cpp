@@ -215,7 +215,7 @@ TEST_F(Checkpoints, SavedOnesAreLoadedAgain) {
         original.read(tensor, 0, b);
         EXPECT_EQ(a, b) << tensor.name;
     }
-    EXPECT_EQ(read_text(folder_.path / "saved" / "config.json"), "{}");
+    EXPECT_EQ(read_text(folder_.path / "saved" / "config.json"), "{\n  \"torch_dtype\": \"float32\"\n}\n");
 }
 
 TEST(Tokens, OfASafetensorsFileSetTheShape) {
