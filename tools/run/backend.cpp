@@ -34,15 +34,15 @@ class HostBackend final : public Backend {
   public:
     std::string_view name() const override { return "host"; }
 
-    Prediction predict(const RunInputs& inputs) override {
+    Prediction predict(const RunInputs& inputs, const std::string& profile_file) override {
         const StepProgram load = lower(inputs.model, inputs.plan, Phase::load);
         const StepProgram step = lower(inputs.model, inputs.plan, Phase::steady_step);
         const StepProgram* const programs[] = {&load, &step};
         const Bytes planned = plan_memory(programs).bytes;
         Prediction prediction{.program = as_run_on_host(step)};
-        prediction.profile = inputs.profile.empty()
+        prediction.profile = profile_file.empty()
                                  ? host_profile(bench_host(inputs.model, inputs.plan, inputs.numbers), step)
-                                 : profile_of_host(inputs.profile);
+                                 : profile_of_host(profile_file);
         prediction.wires = [sizes = step.axis_sizes](const CostProfile& profile) -> CollectiveCost {
             return [&profile, sizes](Axis axis, CollectiveKind kind, Bytes bytes) {
                 return host_collective_price(profile, sizes[static_cast<std::size_t>(axis)], kind, bytes);
@@ -52,7 +52,7 @@ class HostBackend final : public Backend {
             simulate(prediction.program, prediction.profile, prediction.wires(prediction.profile),
                      prediction.profile.runtime("native"));
         prediction.memory = {planned, planned, planned + host_scratch(step)};
-        prediction.origin = origin_of(prediction.profile, inputs.profile);
+        prediction.origin = origin_of(prediction.profile, profile_file);
         return prediction;
     }
 
