@@ -167,16 +167,5 @@ TEST(Property, NumbersOfGpusDoNotMatter) {
     }));
 }
 
-// The same GPUs in another rank order: a broadcast has its root and send_recv its neighbours by rank; the
-// others find their rings themselves, up to where a bounded search stops.
-TEST(Property, OrderOfRanksDoesNotMatterToRings) {
-    EXPECT_TRUE(rc::check([] {
-        const Subject subject = any_subject();
-        const CollectiveKind kind = any_kind();
-        RC_PRE(kind != CollectiveKind::send_recv && kind != CollectiveKind::broadcast);
-        expect_alike(subject, {subject.machine, shuffled(subject.gpus)}, kind, 0.05);
-    }));
-}
-
 }  // namespace
 }  // namespace wirewise::test
