@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the GPU tests and the runs that issue 6 asks for, and prints one compact table; everything else goes to files.
+# Runs the GPU tests and the runs that show the executor at work, and prints one compact table; everything else goes to files.
 #   tests/gpu/run.sh FOLDER-OF-BINARIES OUTPUT-FOLDER [SECTION...]
 # The folder holds wirewise, libwirewise_cuda.so and test_gpu. Sections: kernels reference tiny single strategies wires
 # faults sanitizer bench (all of them when none is named). WIREWISE_SHARED must hold reference/.
