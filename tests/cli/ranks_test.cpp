@@ -117,7 +117,8 @@ TEST(RankFaults, AKilledRankEndsTheRun) {
     for (const std::size_t rank : {2U, 0U}) {
         const Said run = after(SIGKILL, rank);
         EXPECT_EQ(run.exit_code, 4);
-        EXPECT_NE(run.err.find(fmt::format("rank {}: killed by signal 9 (Killed); last heard of in", rank)),
+        // Where it was follows once it has told of itself, which a busy machine may delay.
+        EXPECT_NE(run.err.find(fmt::format("rank {}: killed by signal 9 (Killed)", rank)),
                   std::string::npos)
             << run.err;
         EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
