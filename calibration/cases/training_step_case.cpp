@@ -75,6 +75,7 @@ void add_option(std::vector<std::string>& words, const JsonLine& line, const std
         line.refuse(key.c_str(), "is neither text, number nor flag", "write the option's value");
     const std::string option = option_of(key);
     if (!value.is_boolean()) return add(words, option, value_text(value));
+    if (key == "no_sync") return add(words, option, value.get<bool>() ? "on" : "off");
     if (value.get<bool>()) words.push_back(option);
     if (!value.get<bool>() && key == "gradient_as_bucket_view")
         words.emplace_back("--no-gradient-as-bucket-view");
