@@ -1,13 +1,8 @@
 #include "executor/cuda/binding.hpp"
+#include "executor/training/operand_place.hpp"
 #include "model/strategy/native/buffer_names.hpp"
-#include "model/units/error.hpp"
 
 namespace wirewise::cuda {
-
-Values OperandReader::next() {
-    ensure(at_ < operands_.size(), "a kernel has an operand for each of its parts");
-    return operands_[at_++];
-}
 
 namespace {
 
@@ -19,15 +14,9 @@ struct Place {
 };
 
 Place place_of(const RankBinding& binding, const Operand& operand) {
-    Place place{binding.memory.at(operand.buffer), operand.bytes.count(),
-                binding.program.at(operand.buffer).dtype};
-    std::int64_t offset = operand.offset.count();
-    if (operand.own_share) {
-        place.bytes /= binding.program.axis_sizes[static_cast<std::size_t>(Axis::shard)];
-        offset += place.bytes * binding.groups.member(Axis::shard);
-    }
-    if (place.data) place.data += offset;
-    return place;
+    const OperandRange range = range_of(binding.program, operand, binding.groups.member(Axis::shard));
+    std::byte* const buffer = binding.memory.at(operand.buffer);
+    return {buffer ? buffer + range.offset : nullptr, range.bytes, binding.program.at(operand.buffer).dtype};
 }
 
 class OpBinder {
@@ -54,18 +43,20 @@ class OpBinder {
                             collective.average,
                             place_of(binding_, operands_.front()).data,
                             place_of(binding_, operands_.back()).data};
-        if (operands_.size() == 1) narrow_in_place(call, collective);
+        if (operands_.size() == 1)
+            narrow_in_place(call, collective.bytes, binding_.groups.size(collective.axis),
+                            binding_.groups.member(collective.axis));
         return [call, axis = collective.axis, &groups = binding_.groups](cudaStream_t stream) {
             groups.run(axis, call, stream);
         };
     }
     Work operator()(const Send& send) {
-        const int peer = around_ring(send.axis, send.peer_offset);
+        const int peer = peer_along(send.axis, send.peer_offset);
         return [peer, axis = send.axis, from = bytes(operands_.front()),
                 &groups = binding_.groups](cudaStream_t stream) { groups.send(axis, peer, from, stream); };
     }
     Work operator()(const Receive& receive) {
-        const int peer = around_ring(receive.axis, receive.peer_offset);
+        const int peer = peer_along(receive.axis, receive.peer_offset);
         return [peer, axis = receive.axis, to = bytes(operands_.front()),
                 &groups = binding_.groups](cudaStream_t stream) { groups.receive(axis, peer, to, stream); };
     }
@@ -100,21 +91,12 @@ class OpBinder {
     }
 
   private:
-    int around_ring(Axis axis, int offset) const {
-        const int size = binding_.groups.size(axis);
-        return ((binding_.groups.member(axis) + offset) % size + size) % size;
+    int peer_along(Axis axis, int offset) const {
+        return around_ring(binding_.groups.member(axis), offset, binding_.groups.size(axis));
     }
     std::span<std::byte> bytes(const Operand& operand) const {
         const Place place = place_of(binding_, operand);
         return {place.data, static_cast<std::size_t>(place.bytes)};
-    }
-
-    // In place as NCCL has it: the small side is the member's own part of the large one.
-    void narrow_in_place(CollectiveCall& call, const Collective& collective) const {
-        const std::int64_t own = collective.bytes.count() / binding_.groups.size(collective.axis) *
-                                 binding_.groups.member(collective.axis);
-        if (collective.kind == CollectiveKind::all_gather) call.send += own;
-        if (collective.kind == CollectiveKind::reduce_scatter) call.receive += own;
     }
 
     std::byte* twin_of(const Operand& operand) const {

@@ -1,6 +1,8 @@
 #include "executor/cuda/binding.hpp"
 #include "executor/cuda/kernels/reduce.hpp"
 #include "executor/cuda/kernels/update.hpp"
+#include "executor/training/kernel_rules.hpp"
+#include "executor/training/operand_reader.hpp"
 #include "model/units/error.hpp"
 
 namespace wirewise::cuda {
@@ -50,11 +52,7 @@ class KernelBinder {
     Work operator()(const Pointwise& kernel) { return bind_pointwise(site_, kernel, operands_); }
 
     Work operator()(const OptimizerUpdate& update) {
-        const bool adamw_rule =
-            update.kind == OptimizerKind::adamw_fused || update.kind == OptimizerKind::adamw_foreach;
-        if (!adamw_rule)
-            throw InputError("--optimizer", std::string(name_of(update.kind)) + " is priced, not executed",
-                             "run with adamw_fused");
+        require_adamw(update);
         AdamWOperands values{.count = update.count};
         values.gradient = read_.next().array;
         values.parameter = read_.next().array;
@@ -85,23 +83,18 @@ class KernelBinder {
         };
     }
 
-    static std::int64_t query_width(const Attention& shape) { return shape.heads * shape.head_dim; }
-    static std::int64_t key_width(const Attention& shape) { return shape.kv_heads * shape.head_dim; }
-    static std::int64_t stride_of(const Values& values, const Attention& shape) {
-        return values.count / (shape.batch * shape.sequence);
-    }
     static AttentionInputs inputs_of(const Attention& shape, const Values& rotated, const Values& projected) {
         return {.query = rotated.array,
-                .key = shifted(rotated, query_width(shape)),
-                .value = shifted(projected, query_width(shape) + key_width(shape)),
-                .query_key_stride = stride_of(rotated, shape),
-                .value_stride = stride_of(projected, shape)};
+                .key = shifted(rotated, packed_widths(shape).query),
+                .value = shifted(projected, packed_widths(shape).values_at()),
+                .query_key_stride = row_stride(rotated.count, shape),
+                .value_stride = row_stride(projected.count, shape)};
     }
     static AttentionGradients gradients_of(const Attention& shape, const Values& gradient) {
         return {.query = gradient.array,
-                .key = shifted(gradient, query_width(shape)),
-                .value = shifted(gradient, query_width(shape) + key_width(shape)),
-                .stride = stride_of(gradient, shape)};
+                .key = shifted(gradient, packed_widths(shape).query),
+                .value = shifted(gradient, packed_widths(shape).values_at()),
+                .stride = row_stride(gradient.count, shape)};
     }
     static std::int64_t delta_bytes(const Attention& shape) {
         if (!shape.backward) return 0;
@@ -141,7 +134,7 @@ class KernelBinder {
 
     const KernelSite& site_;
     const std::vector<Values>& operands_;
-    OperandReader read_;
+    OperandReader<Values> read_;
 };
 
 }  // namespace

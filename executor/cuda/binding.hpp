@@ -66,17 +66,4 @@ struct BoundOp {
 };
 std::vector<BoundOp> bind(const RankBinding& binding);
 
-// A kernel's operands, one after the other.
-class OperandReader {
-  public:
-    explicit OperandReader(const std::vector<Values>& operands) : operands_(operands) {}
-    Values next();
-    Values next_if(bool present) { return present ? next() : Values{}; }
-    std::size_t left() const { return operands_.size() - at_; }
-
-  private:
-    const std::vector<Values>& operands_;
-    std::size_t at_ = 0;
-};
-
 }  // namespace wirewise::cuda

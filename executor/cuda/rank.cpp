@@ -173,6 +173,7 @@ void Rank::run(std::int64_t step, bool watched) {
     join_all();
     timeline_.host_end = timeline_.host_busy = since(start);
     wait();
+    issued_step_.store(0, std::memory_order_relaxed);  // a long save is no step that hangs
     timeline_.end = since(start);
     if (watched) read_marks();
 }

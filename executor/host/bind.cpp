@@ -5,6 +5,7 @@
 #include "executor/host/binding.hpp"
 #include "executor/host/kernels/attention.hpp"
 #include "executor/training/convert.hpp"
+#include "executor/training/operand_place.hpp"
 #include "model/strategy/native/buffer_names.hpp"
 #include "model/units/error.hpp"
 
@@ -73,18 +74,18 @@ class OpBinder {
                             collective.average,
                             place_of(binding_, from).data,
                             place_of(binding_, to).data};
-        if (operands_.size() == 1) narrow_in_place(call, collective, group.size(), group.member());
+        if (operands_.size() == 1) narrow_in_place(call, collective.bytes, group.size(), group.member());
         return [call, &group] { group.run(call); };
     }
 
     Work operator()(const Send& send) {
         RankGroup& group = binding_.groups.along(send.axis);
-        const int peer = around_ring(group.member() + send.peer_offset, group.size());
+        const int peer = around_ring(group.member(), send.peer_offset, group.size());
         return [&group, peer, from = bytes(operands_.front())] { group.send(peer, from); };
     }
     Work operator()(const Receive& receive) {
         RankGroup& group = binding_.groups.along(receive.axis);
-        const int peer = around_ring(group.member() + receive.peer_offset, group.size());
+        const int peer = around_ring(group.member(), receive.peer_offset, group.size());
         return [&group, peer, to = bytes(operands_.front())] { group.receive(peer, to); };
     }
 
@@ -110,8 +111,6 @@ class OpBinder {
     Work operator()(const HostWork&) { return {}; }
 
   private:
-    static int around_ring(int member, int size) { return (member % size + size) % size; }
-
     std::span<std::byte> bytes(const Operand& operand) const {
         const Place place = place_of(binding_, operand);
         return {place.data, static_cast<std::size_t>(place.bytes)};
@@ -128,13 +127,6 @@ class OpBinder {
                 if (operand.access != Access::read)
                     narrow(operand.values(), operand.place.dtype, operand.place.data);
         };
-    }
-
-    // In place as NCCL has it: the small side is the member's own part of the large one.
-    static void narrow_in_place(CollectiveCall& call, const Collective& collective, int size, int member) {
-        const std::int64_t own = collective.bytes.count() / size * member;
-        if (collective.kind == CollectiveKind::all_gather) call.send += own;
-        if (collective.kind == CollectiveKind::reduce_scatter) call.receive += own;
     }
 
     std::byte* twin_of(const Operand& operand) const {
@@ -162,17 +154,11 @@ class OpBinder {
 
 Place place_of(const RankBinding& binding, const Operand& operand) {
     const Buffer& buffer = binding.program.at(operand.buffer);
-    Place place{buffer.space == MemorySpace::host ? binding.memory.twin(operand.buffer, buffer.bytes)
-                                                  : binding.memory.at(operand.buffer),
-                operand.bytes.count(), buffer.dtype};
-    std::int64_t offset = operand.offset.count();
-    if (operand.own_share) {
-        const int shards = binding.program.axis_sizes[static_cast<std::size_t>(Axis::shard)];
-        place.bytes /= shards;
-        offset += place.bytes * binding.groups.along(Axis::shard).member();
-    }
-    if (place.data) place.data += offset;
-    return place;
+    const OperandRange range = range_of(binding.program, operand, binding.groups.along(Axis::shard).member());
+    std::byte* const data = buffer.space == MemorySpace::host
+                                ? binding.memory.twin(operand.buffer, buffer.bytes)
+                                : binding.memory.at(operand.buffer);
+    return {data ? data + range.offset : nullptr, range.bytes, buffer.dtype};
 }
 
 std::int64_t scratch_floats(const StepProgram& program) {

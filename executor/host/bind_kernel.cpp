@@ -1,7 +1,9 @@
+#include "executor/host/binding.hpp"
 #include "executor/host/kernels/attention.hpp"
 #include "executor/host/kernels/gemm.hpp"
 #include "executor/host/kernels/update.hpp"
-#include "executor/host/operand_reader.hpp"
+#include "executor/training/kernel_rules.hpp"
+#include "executor/training/operand_reader.hpp"
 
 namespace wirewise {
 
@@ -43,9 +45,9 @@ class KernelBinder {
         const Values output = read_.next(), log_sum_exp = read_.next(), doutput = read_.next();
         const Values gradient = read_.next();
         const AttentionGradients gradients{.query = gradient.data,
-                                           .key = gradient.data + query_width(shape),
-                                           .value = gradient.data + query_width(shape) + key_width(shape),
-                                           .stride = stride_of(gradient, shape)};
+                                           .key = gradient.data + packed_widths(shape).query,
+                                           .value = gradient.data + packed_widths(shape).values_at(),
+                                           .stride = row_stride(gradient.count, shape)};
         return [=] {
             attention_backward(shape, inputs, output.data, log_sum_exp.data, doutput.data, gradients,
                                scratch);
@@ -55,11 +57,7 @@ class KernelBinder {
     Work operator()(const Pointwise& kernel) { return bind_pointwise(binding_, op_, kernel, operands_); }
 
     Work operator()(const OptimizerUpdate& update) {
-        const bool adamw_rule =
-            update.kind == OptimizerKind::adamw_fused || update.kind == OptimizerKind::adamw_foreach;
-        if (!adamw_rule)
-            throw InputError("--optimizer", std::string(name_of(update.kind)) + " is priced, not executed",
-                             "run with adamw_fused");
+        require_adamw(update);
         AdamWOperands values{.count = update.count};
         values.gradient = read_.next().data;
         values.parameter = read_.next().data;
@@ -71,18 +69,13 @@ class KernelBinder {
     }
 
   private:
-    static std::int64_t query_width(const Attention& shape) { return shape.heads * shape.head_dim; }
-    static std::int64_t key_width(const Attention& shape) { return shape.kv_heads * shape.head_dim; }
-    static std::int64_t stride_of(const Values& values, const Attention& shape) {
-        return values.count / (shape.batch * shape.sequence);
-    }
     static AttentionInputs attention_inputs(const Attention& shape, const Values& rotated,
                                             const Values& projected) {
         return {.query = rotated.data,
-                .key = rotated.data + query_width(shape),
-                .value = projected.data + query_width(shape) + key_width(shape),
-                .query_key_stride = stride_of(rotated, shape),
-                .value_stride = stride_of(projected, shape)};
+                .key = rotated.data + packed_widths(shape).query,
+                .value = projected.data + packed_widths(shape).values_at(),
+                .query_key_stride = row_stride(rotated.count, shape),
+                .value_stride = row_stride(projected.count, shape)};
     }
     Work forward(const Gemm& gemm) {
         const Values x = read_.next(), weight = read_.next(), bias = read_.next_if(gemm.bias);
@@ -93,7 +86,7 @@ class KernelBinder {
     const RankBinding& binding_;
     const Op& op_;
     const std::vector<Values>& operands_;
-    OperandReader read_;
+    OperandReader<Values> read_;
     float* scratch_;
 };
 

@@ -1,10 +1,12 @@
 #include <algorithm>
 
+#include "executor/host/binding.hpp"
 #include "executor/host/kernels/activation.hpp"
 #include "executor/host/kernels/loss.hpp"
 #include "executor/host/kernels/norm.hpp"
 #include "executor/host/kernels/update.hpp"
-#include "executor/host/operand_reader.hpp"
+#include "executor/training/kernel_rules.hpp"
+#include "executor/training/operand_reader.hpp"
 
 namespace wirewise {
 
@@ -21,57 +23,7 @@ class PointwiseBinder {
     PointwiseBinder(const RankBinding& binding, const Op& op, const std::vector<Values>& operands)
         : binding_(binding), op_(op), operands_(operands), read_(operands) {}
 
-    Work bind(const Pointwise& kernel) {
-        switch (kernel.kind) {
-            case PointwiseKind::embedding_forward:
-            case PointwiseKind::embedding_backward:
-                return embedding(kernel);
-            case PointwiseKind::position_add:
-            case PointwiseKind::position_backward:
-                return positions(kernel);
-            case PointwiseKind::norm_forward:
-            case PointwiseKind::norm_recompute:
-                return norm(kernel);
-            case PointwiseKind::norm_backward:
-                return backward_of_norm(kernel);
-            case PointwiseKind::rope_forward:
-            case PointwiseKind::rope_backward:
-                return rotate(kernel);
-            case PointwiseKind::head_norm_forward:
-            case PointwiseKind::head_norm_backward:
-                return head_norm(kernel);
-            case PointwiseKind::activation_forward:
-            case PointwiseKind::activation_backward:
-                return activation(kernel);
-            case PointwiseKind::cross_entropy:
-            case PointwiseKind::cross_entropy_forward:
-                return loss(kernel);
-            case PointwiseKind::squared_norm:
-            case PointwiseKind::clip_scale:
-                return norm_of_gradients(kernel);
-            case PointwiseKind::add:
-            case PointwiseKind::cast:
-            case PointwiseKind::copy:
-            case PointwiseKind::fill_zero:
-            case PointwiseKind::accumulate:
-            case PointwiseKind::scale:
-                return elementwise(kernel);
-            case PointwiseKind::eager:
-                break;
-        }
-        throw InputError("--runtime", "its kernels are priced, not executed", "run the native runtime");
-    }
-
-  private:
-    const AttentionShape& attention_shape() const {
-        ensure(op_.name.layer >= 0 && op_.name.layer < binding_.model.layer_count(),
-               "a kernel of attention belongs to a layer");
-        return binding_.model.layer(op_.name.layer).attention;
-    }
-    float epsilon() const { return static_cast<float>(binding_.model.norm_epsilon); }
-    NormShape norm_shape(const Pointwise& kernel) const {
-        return {kernel.rows, kernel.columns, binding_.model.norm != NormKind::rms, epsilon()};
-    }
+    Work bind(const Pointwise& kernel) { return bind_by_kind(*this, kernel); }
 
     Work embedding(const Pointwise& kernel) {
         const Values tokens = read_.next();
@@ -129,7 +81,7 @@ class PointwiseBinder {
     }
 
     Work rotate(const Pointwise& kernel) {
-        const AttentionShape& dims = attention_shape();
+        const AttentionShape& dims = attention_of(binding_.model, op_);
         const Values values = read_.next();
         const RopeShape shape{.rows = kernel.rows,
                               .stride = values.count / kernel.rows,
@@ -141,7 +93,7 @@ class PointwiseBinder {
     }
 
     Work head_norm(const Pointwise& kernel) {
-        const AttentionShape& dims = attention_shape();
+        const AttentionShape& dims = attention_of(binding_.model, op_);
         const HeadNormShape shape{kernel.rows, dims.heads, dims.kv_heads, dims.head_dim, epsilon()};
         const Values first = read_.next(), second = read_.next(), third = read_.next(), fourth = read_.next();
         const auto stride = [&](const Values& values) { return values.count / kernel.rows; };
@@ -166,14 +118,9 @@ class PointwiseBinder {
         return [=] { host::activation_backward(shape, first.data, second.data); };
     }
 
-    // Every sequence predicts all its tokens but the first; a step's loss is the mean over all of them, so
-    // that a rank's micro-batch counts for its share of the rank's sum and ranks are averaged.
     Work loss(const Pointwise& kernel) {
         const Values logits = read_.next(), targets = read_.next(), sum = read_.next();
-        const ParallelPlan& plan = binding_.plan;
-        const std::int64_t predictions =
-            plan.gradient_accumulation * plan.micro_batch * (plan.sequence_length - 1);
-        const float scale = 1.0F / static_cast<float>(predictions);
+        const float scale = loss_share(binding_.plan);
         const bool gradient = kernel.kind == PointwiseKind::cross_entropy;
         return [=] {
             cross_entropy(logits.data, targets.integers, kernel.rows, kernel.columns, scale, gradient,
@@ -214,10 +161,16 @@ class PointwiseBinder {
         }
     }
 
+  private:
+    float epsilon() const { return static_cast<float>(binding_.model.norm_epsilon); }
+    NormShape norm_shape(const Pointwise& kernel) const {
+        return {kernel.rows, kernel.columns, binding_.model.norm != NormKind::rms, epsilon()};
+    }
+
     const RankBinding& binding_;
     const Op& op_;
     const std::vector<Values>& operands_;
-    OperandReader read_;
+    OperandReader<Values> read_;
 };
 
 }  // namespace

@@ -80,9 +80,14 @@ class TcpRendezvous::Member {
         throw_if_ended();
     }
 
+    // Said at once too: what ends the rank may come before the next beat.
     void tell_place(std::function<Whereabouts()> where) {
-        const std::lock_guard lock(where_mutex_);
-        where_ = std::move(where);
+        const bool somewhere = static_cast<bool>(where);
+        {
+            const std::lock_guard lock(where_mutex_);
+            where_ = std::move(where);
+        }
+        if (somewhere) say_alive();
     }
 
     void when_stuck(std::function<void(const Ending&)> act) {
@@ -155,14 +160,18 @@ class TcpRendezvous::Member {
         }
     }
 
+    void say_alive() {
+        const Whereabouts here = where();
+        say({.kind = MessageKind::alive, .number = here.within_step, .value = here.text});
+    }
+
     void watch() {
         auto next_beat = Clock::now();
         Silence silence;
         while (!is_over()) {
             if (Clock::now() >= next_beat) {
                 next_beat = Clock::now() + settings_.beat();
-                const Whereabouts here = where();
-                say({.kind = MessageKind::alive, .number = here.within_step, .value = here.text});
+                say_alive();
             }
             const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_beat - Clock::now());
             pollfd waits[] = {{socket_.number(), POLLIN, 0}, {wake_.number(), POLLIN, 0}};

@@ -16,7 +16,8 @@ struct RingPlan {
     double rate() const { return channels() * speed; }
 };
 
-// `compute_capability` picks the ladder of speeds. At most 32 channels, as NCCL's search.
+// `compute_capability` picks the ladder of speeds. At most 32 channels, as NCCL's search. The walk is greedy and
+// starts at rank 0: on irregular wiring another rank order may find rings several percent slower or faster.
 RingPlan search_rings(const GroupWires& wires, double compute_capability);
 
 // NCCL's ladder within a server for a GPU generation, in bytes per second, falling.

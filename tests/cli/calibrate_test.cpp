@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/cli/folder.hpp"
 #include "tests/cli/run_binary.hpp"
 
 namespace wirewise {
@@ -18,16 +19,6 @@ using Json = nlohmann::ordered_json;
 
 const std::string kRoot = WIREWISE_SOURCE_FOLDER;
 
-struct Folder {
-    fs::path path;
-    Folder() {
-        std::string name = (fs::temp_directory_path() / "wirewise-calibrate-XXXXXX").string();
-        path = mkdtemp(name.data());
-    }
-    ~Folder() { fs::remove_all(path); }
-    std::string operator/(const char* name) const { return (path / name).string(); }
-};
-
 Json file_json(const std::string& path) {
     std::ifstream file(path);
     return Json::parse(file, nullptr, false);
@@ -36,10 +27,11 @@ Json file_json(const std::string& path) {
 TEST(Calibrate, ReproducesTheShippedIntervals) {
     const Folder folder;
     const std::string samples = kRoot + "/calibration/samples/", cases = kRoot + "/tests/validate/cases/";
-    const Said run = run_binary({"calibrate", samples + "kernels_h200-x2.jsonl",
-                                 samples + "probes_h200-x2.jsonl", samples + "pytorch_steps_h200-x2.jsonl",
-                                 cases + "training_steps_h200-x2.jsonl", "--models", cases + "models",
-                                 "--out", folder / "h200-sxm.json", "--format", "json", "--quiet"});
+    const Said run = run_binary(
+        {"calibrate", samples + "kernels_h200-x2.jsonl", samples + "probes_h200-x2.jsonl",
+         samples + "pytorch_steps_h200-x2.jsonl", cases + "training_steps_h200-x2.jsonl", "--models",
+         cases + "models", "--out", folder / "h200-sxm.json", "--format", "json", "--quiet"},
+        {}, 240);
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const Json answer = run.json();
     EXPECT_EQ(answer.at("schema"), "wirewise.calibrate/1");

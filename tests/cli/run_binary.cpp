@@ -12,8 +12,6 @@ namespace wirewise {
 
 namespace {
 
-constexpr unsigned kLongestSeconds = 240;  // a run that takes longer hangs, on a busy machine too
-
 class TemporaryFile {
   public:
     TemporaryFile() : file_(std::tmpfile()) {}
@@ -38,11 +36,12 @@ class TemporaryFile {
     std::FILE* file_;
 };
 
-[[noreturn]] void become(const std::vector<std::string>& arguments, int in, int out, int err) {
+[[noreturn]] void become(const std::vector<std::string>& arguments, int in, int out, int err,
+                         unsigned longest) {
     dup2(in, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
-    alarm(kLongestSeconds);
+    alarm(longest);
     std::vector<char*> words{const_cast<char*>(WIREWISE_BINARY)};
     for (const auto& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
     words.push_back(nullptr);
@@ -58,11 +57,11 @@ nlohmann::ordered_json Said::json() const {
     return value;
 }
 
-Said run_binary(const std::vector<std::string>& arguments, const std::string& input) {
+Said run_binary(const std::vector<std::string>& arguments, const std::string& input, unsigned longest) {
     TemporaryFile in, out, err;
     in.write(input);
     const pid_t child = fork();
-    if (child == 0) become(arguments, in.descriptor(), out.descriptor(), err.descriptor());
+    if (child == 0) become(arguments, in.descriptor(), out.descriptor(), err.descriptor(), longest);
     int status = 0;
     waitpid(child, &status, 0);
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), out.text(), err.text()};

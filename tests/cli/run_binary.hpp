@@ -14,7 +14,9 @@ struct Said {
     nlohmann::ordered_json json() const;  // of `out`; fails the test when it is not JSON
 };
 
-Said run_binary(const std::vector<std::string>& arguments, const std::string& input = {});
+// A run of more than `longest` seconds hangs, and is ended.
+Said run_binary(const std::vector<std::string>& arguments, const std::string& input = {},
+                unsigned longest = 60);
 
 // "plan --model mistral-7b": split at blanks.
 Said wirewise_run(const std::string& words);

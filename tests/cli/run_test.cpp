@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/cli/folder.hpp"
 #include "tests/cli/run_binary.hpp"
 
 namespace wirewise {
@@ -17,16 +18,6 @@ using Json = nlohmann::ordered_json;
 const std::string kModel = std::string(WIREWISE_SOURCE_FOLDER) + "/tests/host/fixtures/llama_tiny";
 const std::string kQuoted = "\"" + kModel + "\"";
 const std::string kPrecision = " --parameter-dtype fp32 --compute-dtype fp32 --optimizer-state-dtype fp32";
-
-struct Folder {
-    fs::path path;
-    Folder() {
-        std::string name = (fs::temp_directory_path() / "wirewise-run-XXXXXX").string();
-        path = mkdtemp(name.data());
-    }
-    ~Folder() { fs::remove_all(path); }
-    std::string operator/(const char* name) const { return (path / name).string(); }
-};
 
 Json file_json(const std::string& path) {
     std::ifstream file(path);

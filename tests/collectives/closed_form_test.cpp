@@ -29,7 +29,7 @@ class RingOnSwitch : public testing::TestWithParam<int> {};
 
 TEST_P(RingOnSwitch, AllReduceIsTheClosedForm) {
     const int n = GetParam();
-    const double size = static_cast<double>(kLarge.count()), port = 18 * 20.6e9, copy = 24 * 65e9;
+    const double size = static_cast<double>(kLarge.count()), port = 18 * 20.6e9, copy = 24 * 55e9;
     const double seconds = size * 2 * (n - 1) / n / port + size / n / copy + 100e-6;
     const double expected = size / seconds * busbw_factor(CollectiveKind::all_reduce, n) / 1e9;
     EXPECT_NEAR(gigabytes(switch_box(h200(), n), first(n), CollectiveKind::all_reduce,

@@ -8,6 +8,7 @@
 
 #include "executor/cuda/handles.hpp"
 #include "executor/cuda/kernels/array.hpp"
+#include "tests/relative_error.hpp"
 
 namespace wirewise::test {
 
@@ -52,7 +53,5 @@ class DeviceValues {
 // What the dtype keeps of the values.
 std::vector<float> rounded(std::vector<float> values, DType type);
 
-// ||got - expected|| / ||expected||; not finite where a value is not.
-double relative_error(const std::vector<float>& got, const std::vector<float>& expected);
 
 }  // namespace wirewise::test

@@ -32,7 +32,7 @@ double worst_tensor(const Reference& reference, CudaTeam& team, TensorKind kind)
     for (const UnitTensor& tensor : team.first().tensors()) {
         const std::string name = (kind == TensorKind::gradient ? "grad_step0." : "final.") + tensor.name;
         if (!reference.trace.find(name)) continue;  // the committed traces hold the root and layer 0
-        const double error = test::relative_difference(team.read(kind, tensor), reference.tensor(name));
+        const double error = test::relative_error(team.read(kind, tensor), reference.tensor(name));
         ++compared;
         EXPECT_LE(error, kTensorLimit) << name;
         worst = std::max(worst, error);

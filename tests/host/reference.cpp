@@ -83,16 +83,6 @@ ParallelPlan fp32_plan(Strategy strategy, Mesh mesh, std::int64_t sequences, std
     return plan;
 }
 
-double relative_difference(const std::vector<float>& got, const std::vector<float>& expected) {
-    if (got.size() != expected.size()) return INFINITY;
-    double difference = 0, norm = 0;
-    for (std::size_t i = 0; i < got.size(); ++i) {
-        difference += std::pow(static_cast<double>(got[i]) - static_cast<double>(expected[i]), 2);
-        norm += std::pow(static_cast<double>(expected[i]), 2);
-    }
-    return std::sqrt(difference / norm);
-}
-
 std::vector<float> read(const Executor& executor, TensorKind kind, const UnitTensor& tensor) {
     std::vector<float> values(static_cast<std::size_t>(tensor.slice.count));
     executor.read(kind, tensor, values);

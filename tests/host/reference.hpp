@@ -8,6 +8,7 @@
 #include "executor/host/host_executor.hpp"
 #include "executor/training/safetensors.hpp"
 #include "model/transformer/transformer.hpp"
+#include "tests/relative_error.hpp"
 
 namespace wirewise::test {
 
@@ -35,8 +36,6 @@ std::vector<std::filesystem::path> uncommitted_folders();
 ParallelPlan fp32_plan(Strategy strategy, Mesh mesh, std::int64_t sequences, std::int64_t sequence_length,
                        std::int64_t accumulation, Recompute recompute);
 
-// Norm of the difference over the norm of `expected`.
-double relative_difference(const std::vector<float>& got, const std::vector<float>& expected);
 
 std::vector<float> read(const Executor& executor, TensorKind kind, const UnitTensor& tensor);
 

@@ -30,7 +30,7 @@ double worst_tensor(const Reference& reference, const Executor& executor, Tensor
         const std::string name = (kind == TensorKind::gradient ? "grad_step0." : "final.") + tensor.name;
         if (!reference.trace.find(name)) continue;  // the committed traces hold the root and layer 0
         const double error =
-            test::relative_difference(test::read(executor, kind, tensor), reference.tensor(name));
+            test::relative_error(test::read(executor, kind, tensor), reference.tensor(name));
         ++compared;
         EXPECT_LE(error, kTensorLimit) << name;
         worst = std::max(worst, error);

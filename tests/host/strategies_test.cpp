@@ -48,7 +48,7 @@ void expect_close(const Outcome& got, const Outcome& expected, double loss_limit
         EXPECT_NEAR(got.norms[i] / expected.norms[i], 1, norm_limit) << "step " << i;
     }
     for (std::size_t i = 0; i < expected.weights.size(); ++i)
-        EXPECT_LE(test::relative_difference(got.weights[i], expected.weights[i]), weight_limit)
+        EXPECT_LE(test::relative_error(got.weights[i], expected.weights[i]), weight_limit)
             << "tensor " << i;
 }
 

@@ -1,11 +1,14 @@
-// A kernel's operands, one after the other.
+// A kernel's operands, one after the other, in the order that model/program/kernel.hpp gives.
 #pragma once
 
-#include "executor/host/binding.hpp"
+#include <vector>
+
 #include "model/units/error.hpp"
 
 namespace wirewise {
 
+// Values: how a backend addresses an operand.
+template <class Values>
 class OperandReader {
   public:
     explicit OperandReader(const std::vector<Values>& operands) : operands_(operands) {}

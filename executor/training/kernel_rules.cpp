@@ -1,0 +1,31 @@
+#include "executor/training/kernel_rules.hpp"
+
+namespace wirewise {
+
+const AttentionShape& attention_of(const Transformer& model, const Op& op) {
+    ensure(op.name.layer >= 0 && op.name.layer < model.layer_count(),
+           "a kernel of attention belongs to a layer");
+    return model.layer(op.name.layer).attention;
+}
+
+float loss_share(const ParallelPlan& plan) {
+    const std::int64_t predictions =
+        plan.gradient_accumulation * plan.micro_batch * (plan.sequence_length - 1);
+    return 1.0F / static_cast<float>(predictions);
+}
+
+void require_adamw(const OptimizerUpdate& update) {
+    if (update.kind == OptimizerKind::adamw_fused || update.kind == OptimizerKind::adamw_foreach) return;
+    throw InputError("--optimizer", std::string(name_of(update.kind)) + " is priced, not executed",
+                     "run with adamw_fused");
+}
+
+PackedWidths packed_widths(const Attention& shape) {
+    return {shape.heads * shape.head_dim, shape.kv_heads * shape.head_dim};
+}
+
+std::int64_t row_stride(std::int64_t count, const Attention& shape) {
+    return count / (shape.batch * shape.sequence);
+}
+
+}  // namespace wirewise
