@@ -30,10 +30,12 @@ enum class RotaryForm : std::uint8_t {
 };
 
 enum class AttentionForm : std::uint8_t {
-    fused,       // scaled_dot_product_attention in a fused kernel
-    eager,       // written out in the model's type, softmax in fp32 (BLOOM)
-    eager_fp32,  // the same, with q and k cast to fp32 (GPT-J)
-    math,        // scaled_dot_product_attention where no fused kernel takes the shapes: all in fp32
+    fused,          // scaled_dot_product_attention in a fused kernel
+    eager,          // written out in the model's type, softmax in fp32 (BLOOM)
+    eager_fp32,     // the same, with q and k cast to fp32 (GPT-J)
+    fused_softmax,  // written out, but scale, causal mask and softmax are one kernel in the model's type
+                    // (Megatron)
+    math,           // scaled_dot_product_attention where no fused kernel takes the shapes: all in fp32
 };
 
 struct ModuleForm {

@@ -156,5 +156,24 @@ TEST(Plan, ReportIsOnePageThatHoldsTheAnswer) {
         EXPECT_EQ(page.find(outside), std::string::npos) << outside;
 }
 
+// Scores in memory cost time and memory; one kernel between the two products spares most of both.
+TEST(Plan, KindsOfAttentionAreOrdered) {
+    const auto under = [](const std::string& attention) {
+        const Json json = wirewise_run(
+                              "plan --model gpt2-xl --machine a100-80gb-x4 --gpus 1 --runtime pytorch "
+                              "--strategy single --micro-batch 4 --sequence-length 1024 --attention " +
+                              attention)
+                              .json();
+        const Json one = json.at("candidates").at(0);
+        return std::pair(one.at("time").at("step_seconds").get<double>(),
+                         one.at("memory").at("peak_allocated_bytes").get<std::int64_t>());
+    };
+    const auto flash = under("flash"), fused_softmax = under("fused_softmax"), eager = under("eager");
+    EXPECT_LT(flash.first, fused_softmax.first);
+    EXPECT_LT(fused_softmax.first, eager.first);
+    EXPECT_LT(flash.second, fused_softmax.second);
+    EXPECT_LT(fused_softmax.second, eager.second);
+}
+
 }  // namespace
 }  // namespace wirewise

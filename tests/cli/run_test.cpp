@@ -1,4 +1,4 @@
-// `run --backend host` as users meet it: the command of issue 4, its files, its refusals, Ctrl-C.
+// `run --backend host` as users meet it: its command, its files, its refusals, Ctrl-C.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -161,7 +161,7 @@ double share_of_the_machine() {
     return std::min(shares[0], shares[1]);
 }
 
-// Step time within 25 % (issue 4), in one of a few attempts, on a machine that is ours for the moment.
+// Step time within 25 %, in one of a few attempts, on a machine that is ours for the moment.
 TEST(HostProfile, PredictsAStep) {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
     GTEST_SKIP() << "a sanitizer slows every access";
@@ -193,7 +193,7 @@ TEST(HostProfile, PredictsAStep) {
     EXPECT_LT(ratio, 1.25);
 }
 
-// The limit of issue 4, for the best of thirty steps.
+// For the best of thirty steps.
 TEST(HostExecutor, RunsTwentyStepsASecond) {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
     GTEST_SKIP() << "a sanitizer slows every access";

@@ -16,7 +16,7 @@ namespace {
 using test::fp32_plan;
 using test::Reference;
 
-// The limits of issue 4.
+// What fp32 sums in another order may differ by.
 constexpr double kLossLimit = 2e-5, kNormLimit = 1e-4, kTensorLimit = 1e-4;
 
 struct Errors {

@@ -47,7 +47,9 @@ void set_attention(const std::string& named, Inputs& inputs) {
     const bool fused = own == AttentionForm::fused || question.plan.runtime == Runtime::native;
     inputs.attention = !named.empty() ? named : fused ? "flash" : std::string(kEagerAttention);
     if (named.empty()) return;
-    question.model.form.attention = named == kEagerAttention ? AttentionForm::eager : AttentionForm::fused;
+    question.model.form.attention = named == kEagerAttention ? AttentionForm::eager
+                                    : named == kFusedSoftmax ? AttentionForm::fused_softmax
+                                                             : AttentionForm::fused;
     if (const auto library = attention_library_from(named))
         question.profile = with_attention(std::move(question.profile),
                                           *question.machine.gpu(question.gpus.front()).model, *library);

@@ -46,9 +46,11 @@ OptimizerKind optimizer_of(const std::string& name) {
 Recompute recompute_of(const std::string& name, Runtime runtime) {
     if (name.empty()) return runtime == Runtime::native ? Recompute::pointwise : Recompute::none;
     const auto recompute = recompute_from(name);
-    if (runtime == Runtime::pytorch && recompute == Recompute::pointwise)
-        throw InputError("--recompute", "pointwise is of the native runtime: PyTorch recomputes whole layers",
-                         "write none or full, or --runtime native");
+    if (runtime == Runtime::pytorch &&
+        (recompute == Recompute::pointwise || recompute == Recompute::selective))
+        throw InputError("--recompute",
+                         name + " is not modelled for the pytorch runtime: whole layers are recomputed",
+                         "write none or full, or plan the native runtime");
     if (recompute) return *recompute;
     throw InputError("--recompute", fmt::format("unknown \"{}\"", name),
                      "write none, pointwise, selective or full");
@@ -85,10 +87,10 @@ Precision precision_of(const TrainingOptions& options) {
 }
 
 void refuse_unmodelled(const TrainingOptions& options) {
-    const bool eager = options.attention == kEagerAttention;
+    const bool eager = options.attention == kEagerAttention || options.attention == kFusedSoftmax;
     if (!options.attention.empty() && !eager && !attention_library_from(options.attention))
         throw InputError("--attention", fmt::format("\"{}\" is not modelled yet", options.attention),
-                         "write flash, flash2, flash1 or eager");
+                         "write flash, flash2, flash1, fused_softmax or eager");
     if (eager && options.runtime == name_of(Runtime::native))
         throw InputError("--attention", "the native runtime has fused attention only", "leave it out");
     if (!std::isfinite(options.max_grad_norm) || options.max_grad_norm < 0)

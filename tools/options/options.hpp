@@ -34,7 +34,9 @@ struct MachineOptions {
     void add_to(CLI::App& command, bool choose_gpus = true);
 };
 
-constexpr const char* kEagerAttention = "eager";  // of --attention
+// Of --attention, besides the libraries of fused attention.
+constexpr const char* kEagerAttention = "eager";
+constexpr const char* kFusedSoftmax = "fused_softmax";
 
 struct TrainingOptions {
     std::string runtime = "native", strategy = "all";

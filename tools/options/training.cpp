@@ -84,9 +84,10 @@ void TrainingOptions::add_to(CLI::App& command) {
                     "none, pointwise, selective, full [native: pointwise, others: none]")
         ->group(group);
     command
-        .add_option("--attention", attention,
-                    "flash, flash2, flash1: fused, by the newest or an older library; eager: scores in "
-                    "memory [the model's own: flash]")
+        .add_option(
+            "--attention", attention,
+            "flash, flash2, flash1: fused, by the newest or an older library; eager: scores in "
+            "memory; fused_softmax: the same, with one kernel between the products [the model's own: flash]")
         ->group(group);
     command
         .add_option("--loss-chunk", loss_chunk,

@@ -140,9 +140,33 @@ static Tensor contiguous(Tape& tape, const Tensor& x) {
     return result;
 }
 
+constexpr LinearNames kScores{"attention scores", "attention scores, query gradient",
+                              "attention scores, key gradient"};
+constexpr LinearNames kValues{"attention values", "attention weights gradient", "attention value gradient"};
+
+static Tensor repeated_if(Tape& tape, const Tensor& x, std::int64_t groups) {
+    return groups > 1 ? repeated(tape, x, groups) : x;
+}
+
+// As Megatron writes it: views of the heads, and one kernel between the two products.
+static Tensor fused_softmax_attention(Tape& tape, const AttentionInputs& inputs, const Attention& shape) {
+    const std::int64_t groups = shape.heads / shape.kv_heads;
+    Tensor weights;
+    {
+        const Tensor k = repeated_if(tape, inputs.k, groups);
+        weights = fused_softmax_of_rows(tape, batched_product(tape, inputs.q, k, shape.sequence, kScores));
+    }
+    const Tensor v = repeated_if(tape, inputs.v, groups);
+    const Tensor o = batched_product(tape, weights, v, shape.value_head_dim, kValues);
+    weights = {};
+    return reshape(tape, joined_heads(tape, o), shape.batch * shape.sequence,
+                   shape.heads * shape.value_head_dim);
+}
+
 // Scores, mask, softmax in fp32 and the product with the values, each a tensor of its own.
 Tensor eager_attention(Tape& tape, const AttentionInputs& inputs, const Attention& shape,
                        AttentionForm form) {
+    if (form == AttentionForm::fused_softmax) return fused_softmax_attention(tape, inputs, shape);
     const DType type = inputs.v.type;
     const DType score_type = form == AttentionForm::eager ? type : DType::fp32;
     const DType value_type = form == AttentionForm::math ? DType::fp32 : type;
@@ -151,10 +175,6 @@ Tensor eager_attention(Tape& tape, const AttentionInputs& inputs, const Attentio
         const Tensor wide = cast(tape, x, to);
         return times > 1 ? repeated(tape, wide, times) : contiguous(tape, wide);
     };
-    constexpr LinearNames kScores{"attention scores", "attention scores, query gradient",
-                                  "attention scores, key gradient"};
-    constexpr LinearNames kValues{"attention values", "attention weights gradient",
-                                  "attention value gradient"};
     Tensor weights;
     {
         const Tensor q = prepared(inputs.q, score_type, 1), k = prepared(inputs.k, score_type, groups);

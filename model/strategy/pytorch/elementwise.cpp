@@ -147,25 +147,21 @@ Tensor scale(Tape& tape, const Tensor& x) {
     return result;
 }
 
-Tensor tangent(Tape& tape, const Tensor& x) {
+// An elementwise function whose gradient is made from its result, which is kept.
+static Tensor kept_result(Tape& tape, const Tensor& x, std::string_view name,
+                          std::string_view gradient_name) {
     const bool node = tape.begin({&x}, true);
-    Tensor result = map(tape, "tanh", x);
+    Tensor result = map(tape, name, x);
     if (node)
-        tape.record(result, [input = Input(x), y = result](Tape& t, Tensor gradient) {
-            t.accumulate(input.target, zip(t, "tanh gradient", gradient, y));
+        tape.record(result, [input = Input(x), y = result, gradient_name](Tape& t, Tensor gradient) {
+            t.accumulate(input.target, zip(t, gradient_name, gradient, y));
         });
     return result;
 }
 
-Tensor rectified(Tape& tape, const Tensor& x) {
-    const bool node = tape.begin({&x}, true);
-    Tensor result = map(tape, "relu", x);
-    if (node)
-        tape.record(result, [input = Input(x), y = result](Tape& t, Tensor gradient) {
-            t.accumulate(input.target, zip(t, "relu gradient", gradient, y));
-        });
-    return result;
-}
+Tensor tangent(Tape& tape, const Tensor& x) { return kept_result(tape, x, "tanh", "tanh gradient"); }
+
+Tensor rectified(Tape& tape, const Tensor& x) { return kept_result(tape, x, "relu", "relu gradient"); }
 
 Tensor chained_gelu(Tape& tape, const Tensor& x, bool autocast) {
     const Tensor half = scale(tape, x);

@@ -21,6 +21,7 @@ AttentionForm Modules::attention_form(std::int32_t index) const {
 bool Modules::masked(std::int32_t index) const {
     const AttentionShape& shape = context_.model().layer(index).attention;
     const std::int64_t least = context_.plan().window_mask ? shape.window : shape.window + 1;
+    if (attention_form(index) == AttentionForm::fused_softmax) return false;  // its kernel knows the triangle
     return form().always_masked || attention_form(index) != AttentionForm::fused ||
            (shape.window > 0 && context_.plan().sequence_length >= least);
 }

@@ -45,6 +45,7 @@ Tensor dropout(Tape& tape, const Tensor& x);
 // Over rows.
 Tensor mean_of_rows(Tape& tape, const Tensor& x);
 Tensor softmax_of_rows(Tape& tape, const Tensor& x, DType type);
+Tensor fused_softmax_of_rows(Tape& tape, const Tensor& x);
 Tensor layer_norm(Tape& tape, const Tensor& x, const Tensor* weight, const Tensor* bias);
 
 // Shape. A view's gradient is a view, unless it arrives in another memory layout and must be copied.

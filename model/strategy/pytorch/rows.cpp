@@ -40,6 +40,22 @@ Tensor softmax_of_rows(Tape& tape, const Tensor& x, DType type) {
     return y;
 }
 
+// Scale, causal mask and softmax of a row in registers; the gradient overwrites what came in.
+Tensor fused_softmax_of_rows(Tape& tape, const Tensor& x) {
+    const bool node = tape.begin({&x}, true);
+    Tensor y = tape.storages.empty("softmax", x.rows, x.columns, x.type);
+    tape.compute("softmax", vector_kernel(x.rows, x.columns, x.bytes() + y.bytes(), x.type),
+                 {{x, Access::read}, {y, Access::write}});
+    if (node)
+        tape.record(y, [input = Input(x), y = y](Tape& t, Tensor gradient) {
+            t.compute("softmax gradient",
+                      vector_kernel(y.rows, y.columns, y.bytes() + 2 * gradient.bytes(), y.type),
+                      {{y, Access::read}, {gradient, Access::update}});
+            t.accumulate(input.target, std::move(gradient));
+        });
+    return y;
+}
+
 // native_layer_norm: one kernel forward; backward one for the input and one for weight and bias.
 Tensor layer_norm(Tape& tape, const Tensor& x, const Tensor* weight, const Tensor* bias) {
     const Tensor none;
