@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Runs the GPU tests and the runs that show the executor at work, and prints one compact table; everything else goes to files.
 #   tests/gpu/run.sh FOLDER-OF-BINARIES OUTPUT-FOLDER [SECTION...]
-# The folder holds wirewise, libwirewise_cuda.so and test_gpu. Sections: kernels reference tiny single strategies wires
+# The folder holds wirewise, libwirewise_cuda.so and test_gpu. Sections: kernels reference tiny single strategies shm sockets
 # faults sanitizer bench (all of them when none is named). WIREWISE_SHARED must hold reference/.
 set -uo pipefail
 bin=$1 out=$2; shift 2
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 gpus=$(nvidia-smi --query-gpu=name --format=csv,noheader | wc -l)
-sections=${*:-kernels reference tiny single strategies wires faults sanitizer bench}
-layers=${WIREWISE_LAYERS:-16} steps=${WIREWISE_STEPS:-8}
+sections=${*:-kernels reference tiny single strategies shm sockets faults sanitizer bench}
+layers=${WIREWISE_LAYERS:-32} steps=${WIREWISE_STEPS:-8} few=${WIREWISE_FEW_STEPS:-3}
+size="--set num_hidden_layers=$layers"
 export NCCL_NVLS_ENABLE=${NCCL_NVLS_ENABLE:-0}
 mkdir -p "$out"
 
@@ -45,16 +46,20 @@ for section in $sections; do
                 done
             done ;;
         single)
-            for micro in 1 2 4; do run "single $layers layers micro-batch $micro" $mistral --set num_hidden_layers=$layers --strategy single --gpus 1 --micro-batch $micro --steps $steps; done ;;
+            for micro in 1 2 4; do run "single 16 layers micro-batch $micro" $mistral --set num_hidden_layers=16 --strategy single --gpus 1 --micro-batch $micro --steps $steps; done ;;
         strategies)
-            for strategy in ddp zero1 zero2 fsdp fsdp_shard_grad_op; do
+            for strategy in ddp zero1 zero2 fsdp fsdp_shard_grad_op "hsdp --shard-group 1" "hsdp --shard-group $gpus"; do
                 trace=(); [[ $strategy == fsdp ]] && trace=(--trace "$out/fsdp_trace.json")
-                run "32 layers $strategy" $mistral --gpus $gpus --strategy $strategy --micro-batch 1 --steps $steps "${trace[@]}"
+                run "$layers layers $strategy" $mistral $size --gpus $gpus --strategy $strategy --micro-batch 1 --steps $steps "${trace[@]}"
             done
-            run "32 layers fsdp micro-batch 2" $mistral --gpus $gpus --strategy fsdp --micro-batch 2 --steps $steps ;;
-        wires)
-            NCCL_P2P_DISABLE=1 run "fsdp without P2P" $mistral --gpus $gpus --strategy fsdp --steps 3 --nccl-env NCCL_P2P_DISABLE=1
-            NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1 run "fsdp over sockets" $mistral --set num_hidden_layers=8 --gpus $gpus --strategy fsdp --steps 3 --nccl-env NCCL_P2P_DISABLE=1 --nccl-env NCCL_SHM_DISABLE=1 ;;
+            run "$layers layers fsdp micro-batch 2" $mistral $size --gpus $gpus --strategy fsdp --micro-batch 2 --steps $steps ;;
+        shm) wire=(--nccl-env NCCL_P2P_DISABLE=1) ;;&
+        sockets) wire=(--nccl-env NCCL_P2P_DISABLE=1 --nccl-env NCCL_SHM_DISABLE=1) ;;&
+        shm | sockets)
+            for strategy in ddp zero1 zero2 fsdp fsdp_shard_grad_op; do
+                (for variable in "${wire[@]}"; do [[ $variable == --* ]] || export "$variable"; done
+                 run "$layers layers $strategy over $section" $mistral $size --gpus $gpus --strategy $strategy --steps "$few" "${wire[@]}")
+            done ;;
         faults)
             run "more memory than there is" $mistral --gpus 1 --strategy single --micro-batch 64
             (sleep 20; kill -9 "$(pgrep -n -x wirewise)") & run "a rank killed" $mistral --gpus $gpus --strategy fsdp --steps 2000; wait
