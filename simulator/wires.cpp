@@ -11,7 +11,9 @@ const CollectivePricer& Wires::of(Axis axis) const {
 }
 
 CollectivePrice Wires::operator()(Axis axis, CollectiveKind kind, Bytes bytes) const {
-    return of(axis).price(kind, bytes);
+    // Alone along an axis (HSDP's degenerate forms), a rank calls nobody.
+    const bool alone = (axis == Axis::shard && !shard) || (axis == Axis::replicate && !replicate);
+    return alone ? CollectivePrice{} : of(axis).price(kind, bytes);
 }
 
 }  // namespace wirewise

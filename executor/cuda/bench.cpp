@@ -1,13 +1,12 @@
 #include "executor/cuda/bench.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <set>
 
 #include "executor/cuda/device.hpp"
 #include "executor/cuda/kernels/elementwise.hpp"
 #include "executor/cuda/rank.hpp"
-#include "executor/training/run_error.hpp"
+#include "executor/cuda/stream_clock.hpp"
 #include "executor/training/supported.hpp"
 #include "model/strategy/lower.hpp"
 
@@ -15,43 +14,7 @@ namespace wirewise::cuda {
 
 namespace {
 
-constexpr int kRepeats = 11, kWarmUps = 2;
 constexpr std::size_t kFlushed = 256 << 20;  // several times the L2 cache of any GPU so far
-
-Timing timing_of(std::vector<double> seconds) {
-    std::sort(seconds.begin(), seconds.end());
-    const auto at = [&](double part) {
-        return seconds[static_cast<std::size_t>(part * static_cast<double>(seconds.size() - 1))];
-    };
-    return {Seconds(at(0.5)), Seconds(at(0.75) - at(0.25)), static_cast<int>(seconds.size())};
-}
-
-// Times work on a stream by events; `between` runs before each repeat and is not timed.
-class StreamClock {
-  public:
-    explicit StreamClock(cudaStream_t stream)
-        : stream_(stream), begin_(make_event(true)), end_(make_event(true)) {}
-
-    template <class Work, class Between>
-    Timing time(Work&& work, Between&& between) {
-        std::vector<double> seconds;
-        for (int i = -kWarmUps; i < kRepeats; ++i) {
-            between();
-            check(cudaEventRecord(begin_.get(), stream_), "cudaEventRecord");
-            work();
-            check(cudaEventRecord(end_.get(), stream_), "cudaEventRecord");
-            check(cudaEventSynchronize(end_.get()), "cudaEventSynchronize");
-            float milliseconds = 0;
-            check(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()), "cudaEventElapsedTime");
-            if (i >= 0) seconds.push_back(static_cast<double>(milliseconds) * 1e-3);
-        }
-        return timing_of(std::move(seconds));
-    }
-
-  private:
-    cudaStream_t stream_;
-    Event begin_, end_;
-};
 
 std::vector<TransferTiming> measure_transfers() {
     constexpr std::size_t kSizes[] = {1 << 20, 64 << 20, 512 << 20};
@@ -93,16 +56,6 @@ Timing measure_launch() {
     return timing_of(std::move(seconds));
 }
 
-template <class Job>
-auto as_rank_zero(int device, Job&& job) -> decltype(job()) {
-    try {
-        check(cudaSetDevice(device), "cudaSetDevice");
-        return job();
-    } catch (const CallFailed& failure) {
-        throw RunError(0, failure.what());
-    }
-}
-
 // The first op of each distinct kernel.
 std::vector<std::size_t> first_ops(const StepProgram& program) {
     std::vector<std::size_t> firsts;
@@ -118,7 +71,7 @@ std::vector<std::size_t> first_ops(const StepProgram& program) {
 DeviceCosts measure_device(int device) {
     const DeviceWatch watch(device);
     const Bytes before = watch.used();
-    return as_rank_zero(device, [&] {
+    return on_device(0, device, [&] {
         DeviceCosts costs;
         check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
         costs.context = watch.used() - before;
@@ -138,7 +91,7 @@ std::vector<KernelTiming> measure_kernels(const Transformer& model, const Parall
     const StepProgram load = lower(model, plan, Phase::load);
     const StepProgram* const programs[] = {&load, &program};
     const MemoryPlan memory = plan_memory(programs);
-    return as_rank_zero(device, [&] {
+    return on_device(0, device, [&] {
         const Hyperparameters numbers{.learning_rate = 1e-5, .max_gradient_norm = 1};
         Rank rank(program, model, plan, numbers, memory, make_lone_groups());
         rank.tune();

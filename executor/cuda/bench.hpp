@@ -7,5 +7,6 @@ namespace wirewise::cuda {
 
 DeviceCosts measure_device(int device);
 std::vector<KernelTiming> measure_kernels(const Transformer& model, const ParallelPlan& plan, int device);
+WireCosts measure_wires(const DeviceRank& rank, const std::function<void(const std::string&)>& progress);
 
 }  // namespace wirewise::cuda

@@ -26,6 +26,10 @@ class CudaModule final : public wirewise::DeviceModule {
                                                         int device) override {
         return wirewise::cuda::measure_kernels(model, plan, device);
     }
+    wirewise::WireCosts measure_wires(const wirewise::DeviceRank& rank,
+                                      const std::function<void(const std::string&)>& progress) override {
+        return wirewise::cuda::measure_wires(rank, progress);
+    }
 };
 
 }  // namespace

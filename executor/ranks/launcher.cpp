@@ -63,14 +63,15 @@ class Launcher {
     }
 
     std::vector<std::string> variables_of(int rank, int port) const {
-        return {fmt::format("RANK={}", rank),
-                fmt::format("LOCAL_RANK={}", rank),
-                fmt::format("WORLD_SIZE={}", settings_.world),
-                fmt::format("LOCAL_WORLD_SIZE={}", settings_.world),
-                "MASTER_ADDR=127.0.0.1",
-                fmt::format("MASTER_PORT={}", port),
-                fmt::format("{}={}", kTokenVariable, settings_.token),
-                fmt::format("{}=wirewise run", kLauncherVariable)};
+        std::vector<std::string> variables = launch_.variables;
+        for (const std::string& own :
+             {fmt::format("RANK={}", rank), fmt::format("LOCAL_RANK={}", rank),
+              fmt::format("WORLD_SIZE={}", settings_.world),
+              fmt::format("LOCAL_WORLD_SIZE={}", settings_.world), std::string("MASTER_ADDR=127.0.0.1"),
+              fmt::format("MASTER_PORT={}", port), fmt::format("{}={}", kTokenVariable, settings_.token),
+              fmt::format("{}=wirewise", kLauncherVariable)})
+            variables.push_back(own);
+        return variables;
     }
 
     // False: all have ended.

@@ -12,8 +12,9 @@
 namespace wirewise {
 
 struct RankLaunch {
-    std::vector<std::string> command;  // of every rank, the program first
-    RunSettings settings;              // the token is chosen here
+    std::vector<std::string> command;    // of every rank, the program first
+    std::vector<std::string> variables;  // K=V: of every rank's environment, beside this process's own
+    RunSettings settings;                // the token is chosen here
     // Asked a few times a second: a signal that arrived and ends the run.
     std::function<std::optional<int>()> interrupted;
 };

@@ -2,6 +2,7 @@
 // device's libraries are missing.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -46,6 +47,27 @@ struct DeviceCosts {
     Bytes context, libraries;  // in use once the runtime, then the libraries have started
 };
 
+// A collective of the first `ranks` ranks, alone.
+struct CollectiveTiming {
+    CollectiveKind kind{};
+    Bytes bytes;  // of the full buffer
+    int ranks = 0;
+    Timing time;
+};
+// A matrix product and a collective at the same time, each against alone.
+struct ContentionTiming {
+    Gemm product;
+    Timing product_alone, product_beside;
+    CollectiveTiming collective;  // alone
+    Timing collective_beside;
+};
+// What the wires between the ranks cost. On rank 0 the times; on the others nothing.
+struct WireCosts {
+    Bytes communicator;  // device memory of one communicator of all ranks, once it has been used
+    std::vector<CollectiveTiming> collectives;
+    std::vector<ContentionTiming> contention;
+};
+
 class DeviceModule {
   public:
     virtual ~DeviceModule() = default;
@@ -64,6 +86,10 @@ class DeviceModule {
     // one rank.
     virtual std::vector<KernelTiming> measure_kernels(const Transformer& model, const ParallelPlan& plan,
                                                       int device) = 0;
+    // Called by all ranks together: collectives of the first 2, 3, ... of them by size, and beside a product.
+    // `progress` hears what comes next.
+    virtual WireCosts measure_wires(const DeviceRank& rank,
+                                    const std::function<void(const std::string&)>& progress) = 0;
 };
 
 // What such a library exports under this name.

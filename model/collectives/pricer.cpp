@@ -33,6 +33,7 @@ struct PricedGroup {
     int ranks = 1;
     double floor = 0;
     std::string_view transport;
+    WireName wire;
     std::array<PricedKind, kKinds> kinds;
 };
 
@@ -55,11 +56,18 @@ double bound_of(const GroupRates& group, CollectiveKind kind) {
     return bound;
 }
 
+WireName wire_of(const GroupRates& rates, const NcclEnvironment& environment) {
+    const bool p2p = rates.transport == Transport::p2p;
+    return {rates.gpu, std::string(rates.transport_name), p2p ? rates.path : "", rates.ranks,
+            rates.switch_port.rate > 0 && environment.nvls && rates.ranks > 2};
+}
+
 PricedGroup priced(const GroupRates& rates, const NcclEnvironment& environment) {
     PricedGroup group;
     group.ranks = rates.ranks;
     group.floor = launch_floor(rates);
     group.transport = rates.transport_name;
+    group.wire = wire_of(rates, environment);
     if (rates.ranks < 2) return group;
     for (std::size_t kind = 0; kind < kKinds; ++kind) {
         group.kinds[kind].candidates = candidates_for(static_cast<CollectiveKind>(kind), rates, environment);
@@ -72,11 +80,8 @@ PricedGroup priced(const GroupRates& rates, const NcclEnvironment& environment) 
 void attach_samples(PricedGroup& group, const GroupRates& rates, const NcclEnvironment& environment,
                     const CollectiveSamples& samples) {
     if (rates.servers > 1 || rates.gpu.empty() || environment.pins_something()) return;
-    const bool p2p = rates.transport == Transport::p2p;
-    const WireName wire{rates.gpu, std::string(rates.transport_name), p2p ? rates.path : "", rates.ranks,
-                        rates.switch_port.rate > 0 && environment.nvls && rates.ranks > 2};
     for (std::size_t kind = 0; kind < kKinds; ++kind)
-        group.kinds[kind].curve = samples.find(wire, static_cast<CollectiveKind>(kind));
+        group.kinds[kind].curve = samples.find(group.wire, static_cast<CollectiveKind>(kind));
 }
 
 }  // namespace
@@ -143,6 +148,10 @@ CollectivePrice price_group(const PricedGroup& group, CollectiveKind kind, Bytes
 }
 
 }  // namespace
+
+WireName CollectivePricer::wire() const {
+    return state_->groups.empty() ? WireName{} : state_->groups.front().wire;
+}
 
 CollectivePrice CollectivePricer::price(CollectiveKind kind, Bytes bytes) const {
     CollectivePrice slowest;

@@ -13,6 +13,7 @@
 namespace wirewise {
 
 class CollectiveSamples;
+struct WireName;
 
 // The views live as long as the pricer that gave them.
 struct CollectivePrice {
@@ -44,6 +45,8 @@ class CollectivePricer {
     CollectivePricer& operator=(CollectivePricer&&) noexcept;
 
     CollectivePrice price(CollectiveKind kind, Bytes bytes) const;
+    // Of the first group: what samples are looked up by.
+    WireName wire() const;
 
   private:
     struct State;

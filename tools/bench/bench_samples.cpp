@@ -75,6 +75,21 @@ class RowOf {
     const BenchOrigin& origin_;
 };
 
+void add_wire(Json& row, const WireOrigin& wire) {
+    row.update({{"wire", wire.label},
+                {"gpu", wire.gpu},
+                {"transport", wire.transport},
+                {"path", wire.path},
+                {"in_switch", wire.in_switch},
+                {"gpus", wire.gpus.size()},
+                {"gpu_ids", wire.gpus},
+                {"nccl_env", wire.nccl_env}});
+}
+
+Json slowdown_of(const Timing& beside, const Timing& alone) {
+    return beside.repeats > 0 ? Json(beside.median.value() / alone.median.value()) : Json(nullptr);
+}
+
 }  // namespace
 
 std::optional<Json> kernel_row(const KernelTiming& timing, const BenchOrigin& origin) {
@@ -100,6 +115,38 @@ Json memory_row(const DeviceCosts& costs, const BenchOrigin& origin) {
     Json row = row_of("fixed_memory", origin);
     row["context_bytes"] = costs.context.count();
     row["libraries_bytes"] = costs.libraries.count();
+    return row;
+}
+
+Json collective_row(const CollectiveTiming& timing, const WireOrigin& wire, const BenchOrigin& origin) {
+    Json row = row_of("collective", origin);
+    add_wire(row, wire);
+    row.update(
+        {{"op", name_of(timing.kind)}, {"bytes", timing.bytes.count()}, {"dtype", name_of(DType::bf16)}});
+    add_time(row, timing.time);
+    const double algbw = static_cast<double>(timing.bytes.count()) / timing.time.median.value() / 1e9;
+    row["algbw_gigabytes_per_second"] = algbw;
+    row["busbw_gigabytes_per_second"] = algbw * busbw_factor(timing.kind, timing.ranks);
+    return row;
+}
+
+Json contention_row(const ContentionTiming& timing, const WireOrigin& wire, const BenchOrigin& origin) {
+    Json row = row_of("contention", origin);
+    add_wire(row, wire);
+    row.update({{"op", name_of(timing.collective.kind)}, {"bytes", timing.collective.bytes.count()}});
+    const Gemm& product = timing.product;
+    row["gemm"] = {{"m", product.m}, {"n", product.n}, {"k", product.k}, {"dtype", name_of(product.type)}};
+    add_time(row, timing.product_alone, "gemm_us");
+    add_time(row, timing.collective.time);
+    row["gemm_slowdown"] = slowdown_of(timing.product_beside, timing.product_alone);
+    row["collective_slowdown"] = slowdown_of(timing.collective_beside, timing.collective.time);
+    return row;
+}
+
+Json communicator_row(Bytes device_memory, const WireOrigin& wire, const BenchOrigin& origin) {
+    Json row = row_of("fixed_memory", origin);
+    add_wire(row, wire);
+    row["communicator_bytes"] = device_memory.count();
     return row;
 }
 

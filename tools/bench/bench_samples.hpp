@@ -20,4 +20,16 @@ Json transfer_row(const TransferTiming& timing, const BenchOrigin& origin);
 Json launch_row(const Timing& timing, const BenchOrigin& origin);
 Json memory_row(const DeviceCosts& costs, const BenchOrigin& origin);
 
+// The wires between these GPUs, by name and by what CollectiveSamples look up.
+struct WireOrigin {
+    std::string label, gpu, transport, path;
+    bool in_switch = false;
+    std::vector<int> gpus;
+    Json nccl_env;  // the variables that decide, as they were set
+};
+Json collective_row(const CollectiveTiming& timing, const WireOrigin& wire, const BenchOrigin& origin);
+// `slowdown`: beside against alone. Nothing where the two never ran together for long enough: null.
+Json contention_row(const ContentionTiming& timing, const WireOrigin& wire, const BenchOrigin& origin);
+Json communicator_row(Bytes device_memory, const WireOrigin& wire, const BenchOrigin& origin);
+
 }  // namespace wirewise

@@ -1,7 +1,10 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include <CLI/CLI.hpp>
@@ -10,40 +13,71 @@
 #include "model/units/error.hpp"
 #include "model/units/text.hpp"
 #include "tools/bench/bench_samples.hpp"
+#include "tools/bench/wires.hpp"
 #include "tools/commands/commands.hpp"
+#include "tools/doctor/devices.hpp"
 #include "tools/inputs/files.hpp"
+#include "tools/inputs/words.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/render/progress.hpp"
+#include "tools/run/job_environment.hpp"
 #include "tools/run/load_module.hpp"
+#include "tools/run/rank_options.hpp"
+#include "tools/run/ranks.hpp"
 
 namespace wirewise {
 
 namespace {
 
+constexpr int kDevice = 0;  // of those that are visible
+
 struct Options {
-    std::string out, machine;
+    std::string out, measure = "device,kernels,wires", wires;
     std::vector<std::string> models{"mistral-7b"};
-    int device = 0;
+    MachineOptions machine;
+    RankOptions ranks;
     OutputOptions output;
+    bool wants(const std::string& part) const {
+        const std::vector<std::string> parts = split(measure, ',');
+        return std::find(parts.begin(), parts.end(), part) != parts.end();
+    }
 };
 
-DeviceModule& module_of(const Options& options) {
+void require_known(const std::string& words, const std::vector<std::string>& known, const char* option) {
+    for (const std::string& word : split(words, ','))
+        if (std::find(known.begin(), known.end(), word) == known.end())
+            throw InputError(option, "unknown \"" + word + "\"", remedy_from(word, known));
+}
+
+// The wires that are asked for; all.
+std::vector<WireChoice> chosen_wires(const Options& options) {
+    if (options.wires.empty()) return wire_choices();
+    std::vector<std::string> names;
+    for (const WireChoice& wire : wire_choices()) names.push_back(wire.name);
+    require_known(options.wires, names, "--wires");
+    std::vector<WireChoice> chosen;
+    for (const std::string& word : split(options.wires, ','))
+        for (const WireChoice& wire : wire_choices())
+            if (wire.name == word) chosen.push_back(wire);
+    return chosen;
+}
+
+DeviceModule& module_here() {
     const LoadedModule& loaded = cuda_module();
     if (!loaded.module)
         throw InputError("bench", "cannot use CUDA: " + loaded.why, "run it where there is a GPU");
-    if (options.device < 0 || options.device >= loaded.module->device_count())
-        throw InputError("--gpu-ids", fmt::format("there is no GPU {} here", options.device),
-                         "run it where there is a GPU, and name one that is there");
+    if (loaded.module->device_count() == 0)
+        throw InputError("bench", "no NVIDIA GPU or driver here", "run it where there is a GPU");
     return *loaded.module;
 }
 
 BenchOrigin origin_of(const Options& options, const DeviceModule& module) {
     std::string libraries;
     for (const auto& [name, version] : module.versions()) libraries += fmt::format(", {} {}", name, version);
-    const std::string gpu = module.device_name(options.device);
-    return {options.machine.empty() ? gpu : options.machine,
+    const std::string gpu = module.device_name(kDevice);
+    return {options.machine.machine.empty() ? gpu : options.machine.machine,
             fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr))),
-            fmt::format("measured: wirewise bench, {}{}", gpu, libraries)};
+            fmt::format("measured: wirewise bench, {}, driver {}{}", gpu, devices_here().driver, libraries)};
 }
 
 // Lengths of the batch at which kernels are timed; the dtypes of the second kind price the optimizer in fp32.
@@ -61,8 +95,8 @@ std::vector<ParallelPlan> plans() {
 }
 
 // Each distinct kernel once, however many plans have it.
-void measure(const Options& options, DeviceModule& module, const BenchOrigin& origin,
-             const InterruptWatch& interrupt, Json& rows) {
+void add_kernels(const Options& options, DeviceModule& module, const BenchOrigin& origin,
+                 const InterruptWatch& interrupt, Json& rows) {
     Progress progress("bench", options.output.quiet);
     const std::vector<ParallelPlan> lengths = plans();
     std::set<std::string> seen;
@@ -73,7 +107,7 @@ void measure(const Options& options, DeviceModule& module, const BenchOrigin& or
             interrupt.check();
             progress.step(done++, options.models.size() * lengths.size(),
                           fmt::format("{}, {} tokens", name, plan.tokens_per_micro_batch()));
-            for (const KernelTiming& timing : module.measure_kernels(model, plan, options.device))
+            for (const KernelTiming& timing : module.measure_kernels(model, plan, kDevice))
                 if (const auto row = kernel_row(timing, origin);
                     row && seen.insert(to_text(timing.kernel)).second)
                     rows.push_back(*row);
@@ -81,36 +115,91 @@ void measure(const Options& options, DeviceModule& module, const BenchOrigin& or
     }
 }
 
-Report bench(const Options& options) {
-    const InterruptWatch interrupt;
-    DeviceModule& module = module_of(options);
-    const DeviceCosts costs =
-        module.measure_device(options.device);  // first: before anything uses the device
-    const BenchOrigin origin = origin_of(options, module);
-    Json rows = Json::array();
+void add_device(DeviceModule& module, const BenchOrigin& origin, Json& rows) {
+    const DeviceCosts costs = module.measure_device(kDevice);
     rows.push_back(memory_row(costs, origin));
     rows.push_back(launch_row(costs.launch, origin));
     for (const TransferTiming& timing : costs.transfers) rows.push_back(transfer_row(timing, origin));
-    measure(options, module, origin, interrupt, rows);
+}
+
+void write_rows(const Json& rows, const std::string& file) {
     std::string lines;
     for (const Json& row : rows) lines += row.dump() + "\n";
-    write_file(options.out, lines, "--out");
+    write_file(file, lines, "--out");
+}
+
+// In processes of their own, one a GPU: NCCL reads its variables once.
+void add_wires(const Options& options, const DeviceModule& module, Json& rows) {
+    const int gpus =
+        options.machine.gpus == MachineOptions::kAllGpus ? module.device_count() : options.machine.gpus;
+    if (gpus < 2) return;
+    const std::string part = options.out + ".part";
+    for (const WireChoice& wire : chosen_wires(options)) {
+        RankCommand command;
+        command.words = {command.words.front(), "bench", "--measure", "wires", "--out", part};
+        if (!options.machine.machine.empty())
+            command.words.insert(command.words.end(), {"--machine", options.machine.machine});
+        if (options.output.quiet) command.words.emplace_back("--quiet");
+        command.variables = wire.variables;
+        launch_ranks(options.ranks, gpus, command);
+        std::ifstream file(part);
+        for (std::string line; std::getline(file, line);) rows.push_back(Json::parse(line));
+        std::filesystem::remove(part);
+    }
+}
+
+Report answer(const Options& options, const Json& rows) {
+    write_rows(rows, options.out);
     Report report{.document = {{"schema", "wirewise.bench/1"}, {"samples", rows}}};
     report.records = "samples";
     report.after = {fmt::format("{} samples written to {}.", rows.size(), options.out)};
     return report;
 }
 
+// One of the ranks that measure the wires together.
+Report bench_as_rank(const Options& options, const RankPlace& place) {
+    return run_as_rank(place, options.ranks, [&](TcpRendezvous& ranks) {
+        DeviceModule& module = module_here();
+        const Json rows = measure_wires(module, ranks, origin_of(options, module), options.output.quiet);
+        if (place.rank == 0) write_rows(rows, options.out);
+        return Report{.silent = true};
+    });
+}
+
+Report bench(const Options& options) {
+    require_known(options.measure, {"device", "kernels", "wires"}, "--measure");
+    enter_job_environment(options.machine);
+    if (const auto place = own_place()) return bench_as_rank(options, *place);
+    const InterruptWatch interrupt;
+    DeviceModule& module = module_here();
+    Json rows = Json::array();
+    const BenchOrigin origin = origin_of(options, module);
+    if (options.wants("device")) add_device(module, origin, rows);  // before anything else uses the device
+    if (options.wants("kernels")) add_kernels(options, module, origin, interrupt, rows);
+    if (options.wants("wires")) add_wires(options, module, rows);
+    return answer(options, rows);
+}
+
 }  // namespace
 
 void add_bench_command(CommandLine& line) {
-    CLI::App& command =
-        line.add("bench", "measure this machine's GPU: kernels, copies, launches, fixed memory");
+    CLI::App& command = line.add(
+        "bench", "measure this machine: kernels, copies, launches, fixed memory, collectives on every wire");
     auto options = std::make_shared<Options>();
     command.add_option("--out", options->out, "the samples, one JSON object a line")->required();
-    command.add_option("--machine", options->machine, "the machine's name in the samples [the GPU's]");
+    command.add_option("--measure", options->measure, "device, kernels, wires [all]");
+    command.add_option(
+        "--wires", options->wires,
+        "p2p; shm: through host memory; net: sockets. Others than p2p by NCCL's variables [all]");
+    command.add_option("--machine", options->machine.machine,
+                       "what the samples call this machine [the GPU's name]");
     command.add_option("--model", options->models, "whose kernels (repeatable) [mistral-7b]");
-    command.add_option("--gpu-ids", options->device, "which GPU [0]");
+    CLI::Option* const gpus = command.add_option("--gpus", options->machine.gpus, "how many GPUs [all]");
+    command
+        .add_option("--gpu-ids", options->machine.gpu_ids,
+                    "exactly these GPUs, the kernels on the first: 0,1")
+        ->excludes(gpus);
+    command.add_option("--nccl-env", options->machine.nccl_env, "K=V: for every rank (repeatable)");
     options->output.add_to(command);
     line.answer(command, options->output, [options] { return bench(*options); });
 }

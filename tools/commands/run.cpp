@@ -6,6 +6,7 @@
 
 #include "model/units/error.hpp"
 #include "tools/commands/commands.hpp"
+#include "tools/run/job_environment.hpp"
 #include "tools/run/ranks.hpp"
 #include "tools/run/session.hpp"
 
@@ -31,12 +32,10 @@ void require_another_folder(const RunOptions& options) {
         throw InputError("--save", options.save + " is the folder of --checkpoint", "name another folder");
 }
 
-void require_own_cpu(const RunOptions& options, bool started_elsewhere) {
+void require_own_host(const RunOptions& options, bool started_elsewhere) {
     if (options.machine.nodes != 1 && !started_elsewhere)
         throw InputError("--nodes", "ranks run on this machine alone unless a launcher starts them on others",
                          "leave it out, or start the ranks with torchrun, srun or mpirun");
-    if (!options.machine.gpu_ids.empty())
-        throw InputError("--gpu-ids", "ranks run on this machine's CPU", "write --gpus with their number");
 }
 
 void require_room_for_files(const RunOptions& options) {
@@ -50,24 +49,28 @@ void require_room_for_files(const RunOptions& options) {
 Report run_rank(RunOptions options, const RankPlace& place) {
     const InterruptWatch interrupt(place.launched_by_us ? Interrupts::ignored : Interrupts::noted);
     if (place.rank > 0) options.output.quiet = true;
-    return run_as_rank(place, options, [&](TcpRendezvous& ranks) {
-        require_own_cpu(options, true);
+    return run_as_rank(place, options.ranks, [&](TcpRendezvous& ranks) {
+        require_own_host(options, true);
         if (place.rank == 0) require_room_for_files(options);
-        const RunInputs inputs = run_inputs_of(options, ranks_started(place, options.machine));
+        enter_job_environment(options.machine);
         const auto backend = backend_of(options.backend);
+        const RunInputs inputs =
+            run_inputs_of(options, {backend->most_ranks(), ranks_started(place, options.machine)});
         return train_and_report(options, inputs, *backend, &ranks, interrupt);
     });
 }
 
 Report run(const RunOptions& options) {
     if (const auto place = own_place()) return run_rank(options, *place);
-    require_own_cpu(options, false);
+    require_own_host(options, false);
     require_room_for_files(options);
-    const RunInputs inputs = run_inputs_of(options);
+    enter_job_environment(options.machine);
     const auto backend = backend_of(options.backend);
+    const RunInputs inputs = run_inputs_of(options, {backend->most_ranks(), std::nullopt});
+    backend->place_ranks(inputs);
     if (options.ranks.processes || (backend->needs_processes() && inputs.plan.mesh.world() > 1)) {
         weights_of(options, inputs);  // what is wrong with them is said once
-        return launch_ranks(options, inputs.plan.mesh.world());
+        return launch_ranks(options.ranks, inputs.plan.mesh.world());
     }
     const InterruptWatch interrupt;
     return train_and_report(options, inputs, *backend, nullptr, interrupt);

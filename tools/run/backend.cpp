@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <thread>
+
 #include "executor/host/host_executor.hpp"
 #include "executor/host/host_profile.hpp"
 #include "executor/ranks/socket_groups.hpp"
@@ -33,6 +36,14 @@ std::string origin_of(const CostProfile& profile, const std::string& file) {
 class HostBackend final : public Backend {
   public:
     std::string_view name() const override { return "host"; }
+    int most_ranks() const override {
+        return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    }
+    void place_ranks(const RunInputs& inputs) const override {
+        if (!inputs.machine.gpu_ids.empty())
+            throw InputError("--gpu-ids", "ranks run on this machine's CPU",
+                             "write --gpus with their number");
+    }
 
     Prediction predict(const RunInputs& inputs, const std::string& profile_file) override {
         const StepProgram load = lower(inputs.model, inputs.plan, Phase::load);

@@ -32,6 +32,10 @@ class Backend {
     // `ranks`: of the others, which are processes; null: all ranks are here. Both outlive the executor.
     virtual std::unique_ptr<Executor> make(const RunInputs& inputs, TcpRendezvous* ranks) = 0;
 
+    // Ranks of this host where nobody says how many.
+    virtual int most_ranks() const = 0;
+    // Decides, for ranks that will be started here, which devices they take. Throws InputError.
+    virtual void place_ranks(const RunInputs& inputs) const = 0;
     // Every rank is a process, asked for or not.
     virtual bool needs_processes() const { return false; }
     // What all ranks must have alike besides the inputs: versions of libraries, the kind of device.

@@ -10,9 +10,9 @@
 #include "model/topology/live.hpp"
 #include "model/units/error.hpp"
 #include "simulator/planner/estimate.hpp"
-#include "simulator/planner/placement.hpp"
 #include "tools/inputs/machine.hpp"
 #include "tools/inputs/profile.hpp"
+#include "tools/run/job_environment.hpp"
 #include "tools/run/load_module.hpp"
 
 namespace wirewise {
@@ -48,10 +48,10 @@ CollectiveCost staged_wires(const CopyCosts& copy) {
 struct RunSite {
     RunSite(const RunInputs& inputs, const std::string& profile_file, int gpus)
         : machine(machine_of_run(inputs, warnings)),
-          environment(environment_of(inputs.machine, warnings)),
+          environment(nccl_environment_here()),
           profile(profile_of(profile_file, machine, warnings)),
           samples(samples_of(profile_file)),
-          site(machine, environment, profile, &samples, choose_gpus(machine, environment, gpus).gpus) {
+          site(machine, environment, profile, &samples, gpus_of_job(machine, gpus)) {
         require_one_gpu_kind(machine, site.gpus());
     }
     RunSite(const RunSite&) = delete;
@@ -71,6 +71,11 @@ class CudaBackend final : public Backend {
 
     std::string_view name() const override { return "cuda"; }
     bool needs_processes() const override { return true; }
+    int most_ranks() const override { return module_.device_count(); }
+    void place_ranks(const RunInputs& inputs) const override {
+        std::vector<std::string> warnings;
+        if (!staged()) choose_visible_gpus(machine_of_run(inputs, warnings), inputs.plan.mesh.world());
+    }
 
     std::vector<Fact> facts() const override {
         std::vector<Fact> facts{{"GPU", module_.device_name(0)},

@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "executor/ranks/launcher.hpp"
 #include "model/units/error.hpp"
 #include "tools/interrupt.hpp"
 
@@ -37,19 +36,20 @@ Report silent(int exit_code) { return {.silent = true, .exit_code = exit_code}; 
 
 }  // namespace
 
-Report launch_ranks(const RunOptions& options, int world) {
+Report launch_ranks(const RankOptions& options, int world, const RankCommand& command) {
     const InterruptWatch interrupt(Interrupts::noted_with_terminate);
-    const RankLaunch what{own_command(), options.ranks.settings(world), [&] { return interrupt.signal(); }};
+    const RankLaunch what{command.words, command.variables, options.settings(world),
+                          [&] { return interrupt.signal(); }};
     const auto ending = launch(what);
     if (!ending) return silent(0);
     if (interrupt.signal()) return silent(ending->exit_code);
     throw RunEnded(*ending);
 }
 
-Report run_as_rank(const RankPlace& place, const RunOptions& options, const RankWork& work) {
+Report run_as_rank(const RankPlace& place, const RankOptions& options, const RankWork& work) {
     std::optional<TcpRendezvous> ranks;
     try {
-        ranks.emplace(place, options.ranks.settings(place.world));
+        ranks.emplace(place, options.settings(place.world));
         ranks->when_stuck([&](const Ending& ending) { end_when_stuck(place, ending); });
         Report report = work(*ranks);
         ranks->leave();

@@ -20,9 +20,7 @@ namespace {
 CalibrationSamples samples_of(const std::vector<Timeline>& measured, const RunInputs& inputs,
                               const Prediction& prediction) {
     constexpr double kShortest = 1e-3;  // of the step
-    TimelinesToObserve run{prediction.program,
-                           measured,
-                           prediction.wires,
+    TimelinesToObserve run{prediction.program, measured, prediction.wires,
                            std::string(name_of(inputs.plan.runtime)),
                            kShortest * to_seconds(measured.front().end)};
     CalibrationSamples samples;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <thread>
 
 #include <nlohmann/json.hpp>
 
@@ -48,24 +47,25 @@ void set_numbers(const RunOptions& options, Hyperparameters& numbers) {
     numbers.weight_decay = finite(options.weight_decay, 0, "--weight-decay");
 }
 
-int ranks_of(const RunOptions& options, bool single) {
+int ranks_of(const RunOptions& options, bool single, int most) {
+    if (!options.machine.gpu_ids.empty()) return static_cast<int>(split(options.machine.gpu_ids, ',').size());
     if (single) return options.machine.gpus == MachineOptions::kAllGpus ? 1 : options.machine.gpus;
-    if (options.machine.gpus == MachineOptions::kAllGpus)
-        return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    if (options.machine.gpus == MachineOptions::kAllGpus) return most;
     if (options.machine.gpus < 1 || options.machine.gpus > kMostRanks)
         throw InputError("--gpus", fmt::format("{} is no number of ranks", options.machine.gpus),
                          fmt::format("write 1 to {}", kMostRanks));
     return options.machine.gpus;
 }
 
-void set_strategy(const RunOptions& options, std::optional<int> started, ParallelPlan& plan) {
+void set_strategy(const RunOptions& options, const RankCount& count, ParallelPlan& plan) {
     const std::string& word = options.training.strategy;
     const bool chosen = word != "all";
     const auto named = strategy_from(word);
     if (chosen && !named)
         throw InputError("--strategy", fmt::format("\"{}\" is not one strategy", word),
                          "write single, ddp, zero1, zero2, fsdp, fsdp_shard_grad_op or hsdp");
-    const int ranks = started ? *started : ranks_of(options, named == Strategy::single);
+    const int ranks =
+        count.started ? *count.started : ranks_of(options, named == Strategy::single, count.most);
     plan.strategy = named.value_or(ranks == 1 ? Strategy::single : Strategy::fsdp);
     const int group =
         options.training.shard_group > 0 ? options.training.shard_group : std::max(1, ranks / 2);
@@ -73,7 +73,7 @@ void set_strategy(const RunOptions& options, std::optional<int> started, Paralle
 }
 
 // The plan file's model and plan, or those of the options.
-void set_model_and_plan(const RunOptions& options, std::optional<int> started, RunInputs& inputs) {
+void set_model_and_plan(const RunOptions& options, const RankCount& count, RunInputs& inputs) {
     std::string name = options.model.model.empty() ? options.checkpoint : options.model.model;
     std::vector<std::string> overrides = options.model.set;
     std::optional<PlanFile> file;
@@ -89,16 +89,16 @@ void set_model_and_plan(const RunOptions& options, std::optional<int> started, R
     if (file) {
         inputs.plan = file->plan;
         inputs.numbers.max_gradient_norm = file->max_grad_norm;
-        if (started && *started != inputs.plan.mesh.world())
-            throw InputError(
-                "--plan",
-                fmt::format("is a plan for {} ranks; {} were started", inputs.plan.mesh.world(), *started),
-                "start as many as the plan has");
+        if (count.started && *count.started != inputs.plan.mesh.world())
+            throw InputError("--plan",
+                             fmt::format("is a plan for {} ranks; {} were started", inputs.plan.mesh.world(),
+                                         *count.started),
+                             "start as many as the plan has");
         return;
     }
     inputs.plan = plan_template(options.training, inputs.model, inputs.warnings);
     inputs.numbers.max_gradient_norm = options.training.max_grad_norm;
-    set_strategy(options, started, inputs.plan);
+    set_strategy(options, count, inputs.plan);
 }
 
 std::optional<TokenWidth> token_width_of(const std::string& word) {
@@ -135,9 +135,9 @@ void set_tokens(const RunOptions& options, RunInputs& inputs) {
 
 }  // namespace
 
-RunInputs run_inputs_of(const RunOptions& options, std::optional<int> started) {
+RunInputs run_inputs_of(const RunOptions& options, const RankCount& count) {
     RunInputs inputs{.machine = options.machine};
-    set_model_and_plan(options, started, inputs);
+    set_model_and_plan(options, count, inputs);
     set_numbers(options, inputs.numbers);
     inputs.plan.seed = options.seed;
     set_tokens(options, inputs);

@@ -26,8 +26,12 @@ struct RunInputs {
     std::vector<std::string> warnings;
 };
 
-// `started`: the ranks that a launcher has started. Throws InputError naming the option or file.
-RunInputs run_inputs_of(const RunOptions& options, std::optional<int> started = {});
+struct RankCount {
+    int most = 1;                // where nobody says how many
+    std::optional<int> started;  // those that a launcher has started
+};
+// Throws InputError naming the option or file.
+RunInputs run_inputs_of(const RunOptions& options, const RankCount& count);
 
 // The checkpoint's weights, checked against the model, or seeded ones.
 std::unique_ptr<WeightSource> weights_of(const RunOptions& options, const RunInputs& inputs);

@@ -7,7 +7,9 @@
 #include "model/program/trace.hpp"
 #include "model/units/text.hpp"
 #include "simulator/planner/plan_file.hpp"
+#include "tools/run/step_term.hpp"
 #include "tools/run/training_loop.hpp"
+#include "tools/run/wire_use.hpp"
 
 namespace wirewise {
 
@@ -55,6 +57,46 @@ Table figures_table(const Figures& measured, const Figures& predicted, const Run
                      row("optimizer", to_text(measured.time.optimizer), to_text(predicted.time.optimizer))}};
 }
 
+Json wires_json(const std::vector<WireUse>& uses) {
+    Json json = Json::array();
+    for (const WireUse& use : uses)
+        json.push_back({{"collective", name_of(use.kind)},
+                        {"axis", name_of(use.axis)},
+                        {"transport", use.transport.empty() ? Json(nullptr) : Json(use.transport)},
+                        {"calls", use.calls},
+                        {"buffer_bytes", use.buffers.count()},
+                        {"sent_bytes_per_rank", use.sent.count()}});
+    return json;
+}
+
+Json terms_json(const std::vector<StepTerm>& terms) {
+    Json json = Json::array();
+    for (const StepTerm& term : terms)
+        json.push_back({{"term", term.name},
+                        {"calls", term.calls},
+                        {"measured_seconds", term.measured.value()},
+                        {"predicted_seconds", term.predicted.value()}});
+    return json;
+}
+
+Table terms_table(const std::vector<StepTerm>& terms) {
+    Table table{.title = "The last step, term by term (terms overlap)",
+                .columns = {"<", "calls", "measured", "predicted"}};
+    for (const StepTerm& term : terms)
+        table.rows.push_back(
+            {term.name, std::to_string(term.calls), to_text(term.measured), to_text(term.predicted)});
+    return table;
+}
+
+Table wires_table(const std::vector<WireUse>& uses) {
+    Table table{.title = "On the wires, each rank and step",
+                .columns = {"<", "<along", "<over", "calls", "sent"}};
+    for (const WireUse& use : uses)
+        table.rows.push_back({std::string(name_of(use.kind)), std::string(name_of(use.axis)), use.transport,
+                              std::to_string(use.calls), to_text(use.sent)});
+    return table;
+}
+
 }  // namespace
 
 Json run_inputs_json(const RunInputs& inputs, const Backend& backend) {
@@ -93,8 +135,15 @@ Report run_report(const RunInputs& inputs, const Backend& backend, const Executo
     report.document["measured"] = figures_json(measured, inputs, prediction.peak);
     report.document["predicted"] = figures_json(predicted, inputs, prediction.peak);
     report.document["predicted"]["profile"] = prediction.origin;
+    const std::vector<WireUse> uses = wire_uses(executor.program(), prediction);
+    const std::vector<StepTerm> terms =
+        step_terms(executor.program(), executor.timeline(0), prediction.program, prediction.timeline);
+    report.document["terms"] = terms_json(terms);
+    report.document["wires"] = wires_json(uses);
     report.document["warnings"] = inputs.warnings;
     report.tables = {losses, figures_table(measured, predicted, inputs)};
+    report.tables.push_back(terms_table(terms));
+    if (!uses.empty()) report.tables.push_back(wires_table(uses));
     report.records = "steps";
     report.after = {"Predicted from: " + prediction.origin + "."};
     report.warnings = inputs.warnings;

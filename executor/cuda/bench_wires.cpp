@@ -1,0 +1,226 @@
+// Collectives of this process and its peers by size, alone and beside a matrix product.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "executor/cuda/bench.hpp"
+#include "executor/cuda/device.hpp"
+#include "executor/cuda/device_groups.hpp"
+#include "executor/cuda/libraries.hpp"
+#include "executor/cuda/stream_clock.hpp"
+#include "model/units/error.hpp"
+#include "model/units/text.hpp"
+
+namespace wirewise::cuda {
+
+namespace {
+
+constexpr CollectiveKind kKinds[] = {CollectiveKind::all_reduce, CollectiveKind::all_gather,
+                                     CollectiveKind::reduce_scatter, CollectiveKind::broadcast};
+constexpr std::int64_t kMebi = 1 << 20;
+constexpr std::int64_t kSizes[] = {16 << 10,   128 << 10,  kMebi,       4 * kMebi,
+                                   16 * kMebi, 64 * kMebi, 256 * kMebi, 1024 * kMebi};
+constexpr std::int64_t kMost = 1024 * kMebi, kBeside = 256 * kMebi;
+
+// Calls in a row, so that a batch is longer than what starting it costs; and how often.
+int calls_of(std::int64_t bytes) { return bytes <= kMebi ? 20 : bytes <= 16 * kMebi ? 5 : 1; }
+int repeats_of(std::int64_t bytes) { return bytes <= 64 * kMebi ? 7 : 5; }
+
+// One of several groups that meet over one rendezvous.
+class Corner final : public Rendezvous {
+  public:
+    Corner(Rendezvous& whole, std::string name) : whole_(whole), name_(std::move(name)) {}
+    int rank() const override { return whole_.rank(); }
+    int world() const override { return whole_.world(); }
+    int local_rank() const override { return whole_.local_rank(); }
+    void set(const std::string& key, std::span<const std::byte> value) override {
+        whole_.set(name_ + key, value);
+    }
+    std::vector<std::byte> get(const std::string& key) override { return whole_.get(name_ + key); }
+    void check() const override { whole_.check(); }
+
+    // Rank 0's number, on all ranks.
+    double agree(const std::string& key, double mine) {
+        if (rank() == 0) set(key, std::as_bytes(std::span(&mine, 1)));
+        const std::vector<std::byte> bytes = get(key);
+        ensure(bytes.size() == sizeof mine, "a number arrives whole");
+        std::memcpy(&mine, bytes.data(), sizeof mine);
+        return mine;
+    }
+
+  private:
+    Rendezvous& whole_;
+    std::string name_;
+};
+
+// The first `ranks` ranks, their buffers and the stream of their calls.
+class Group {
+  public:
+    Group(int ranks, Rendezvous& rendezvous)
+        : ranks_(ranks),
+          corner_(rendezvous, fmt::format("bench/{}/", ranks)),
+          groups_(make_nccl_groups({.rank = rendezvous.rank(), .shard = ranks}, corner_)),
+          send_(static_cast<std::size_t>(kMost)),
+          receive_(static_cast<std::size_t>(kMost)),
+          stream_(make_stream(true)) {
+        check(cudaMemset(send_.data(), 0, send_.size()), "cudaMemset");
+        check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    }
+
+    int ranks() const { return ranks_; }
+    Corner& corner() { return corner_; }
+    cudaStream_t stream() const { return stream_.get(); }
+
+    void call(CollectiveKind kind, std::int64_t bytes, int times = 1) {
+        const std::int64_t whole = bytes / size_of(DType::bf16) / ranks_ * ranks_;
+        const CollectiveCall call{.kind = kind,
+                                  .dtype = DType::bf16,
+                                  .count = whole,
+                                  .send = send_.data(),
+                                  .receive = receive_.data()};
+        for (int i = 0; i < times; ++i) groups_->run(Axis::world, call, stream());
+    }
+
+    CollectiveTiming time(CollectiveKind kind, std::int64_t bytes) {
+        const int calls = calls_of(bytes);
+        StreamClock clock(stream());
+        Timing timing = clock.time([&] { call(kind, bytes, calls); }, [] {}, repeats_of(bytes));
+        timing.median = timing.median / calls;
+        timing.spread = timing.spread / calls;
+        return {kind, Bytes(bytes), ranks_, timing};
+    }
+
+  private:
+    int ranks_;
+    Corner corner_;
+    std::unique_ptr<DeviceGroups> groups_;
+    DeviceMemory send_, receive_;
+    Stream stream_;
+};
+
+// A linear layer of a 7B model on 4096 tokens, on a stream of its own.
+class Product {
+  public:
+    Product()
+        : left_(bytes(shape_.m * shape_.k)),
+          right_(bytes(shape_.n * shape_.k)),
+          result_(bytes(shape_.m * shape_.n)),
+          workspace_(kGemmWorkspace),
+          stream_(make_stream(false)) {
+        operands_ = {.left = {left_.data(), DType::bf16},
+                     .right = {right_.data(), DType::bf16},
+                     .result = {result_.data(), DType::bf16}};
+        check(cudaMemset(left_.data(), 0x3c, left_.size()), "cudaMemset");
+        check(cudaMemset(right_.data(), 0x3c, right_.size()), "cudaMemset");
+        check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+        plan_ = libraries_.gemm(shape_, operands_);
+        ensure(plan_ != nullptr, "cuBLASLt multiplies bf16");
+        libraries_.tune(workspace_.data(), stream());
+    }
+
+    const Gemm& shape() const { return shape_; }
+    cudaStream_t stream() const { return stream_.get(); }
+    void call(int times) {
+        for (int i = 0; i < times; ++i) plan_->run(operands_, workspace_.data(), stream());
+    }
+
+  private:
+    static std::size_t bytes(std::int64_t elements) {
+        return static_cast<std::size_t>(elements * size_of(DType::bf16));
+    }
+    Gemm shape_{.m = 4096, .n = 14336, .k = 4096};
+    DeviceMemory left_, right_, result_, workspace_;
+    GemmOperands operands_;
+    Stream stream_;
+    Libraries libraries_;
+    std::shared_ptr<const GemmPlan> plan_;
+};
+
+// One of two works of known lengths, timed while the other runs from before its begin to after its end.
+struct Side {
+    std::function<void(int)> call;
+    cudaStream_t stream;
+    double alone;  // seconds a call
+};
+Timing time_beside(const Side& timed, const Side& other) {
+    constexpr double kWindow = 0.03;  // seconds of the timed work: many calls of either
+    constexpr int kTries = 5;
+    const int calls = std::max(2, static_cast<int>(kWindow / timed.alone));
+    // Both slow down, at most to half as a rule: twice the time, and again for the one that outlasts.
+    const int others = 1 + static_cast<int>(std::ceil(4 * calls * timed.alone / other.alone));
+    std::vector<double> seconds;
+    Stopwatch watch, around;
+    for (int i = 0; i < kTries; ++i) {
+        check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+        around.start(other.stream);
+        other.call(others);
+        around.stop(other.stream);
+        timed.call(1);  // both are under way
+        watch.start(timed.stream);
+        timed.call(calls);
+        watch.stop(timed.stream);
+        const double taken = watch.seconds();
+        if (watch.seconds_to_end_of(around) >= 0) seconds.push_back(taken / calls);
+    }
+    if (seconds.empty()) return {};
+    return timing_of(std::move(seconds));
+}
+
+ContentionTiming measure_contention(Group& group, Product& product, CollectiveKind kind) {
+    StreamClock clock(product.stream());
+    constexpr int kCalls = 10;
+    ContentionTiming result;
+    result.product = product.shape();
+    result.product_alone = clock.time([&] { product.call(kCalls); }, [] {});
+    result.product_alone.median = result.product_alone.median / kCalls;
+    result.product_alone.spread = result.product_alone.spread / kCalls;
+    result.collective = group.time(kind, kBeside);
+    const std::string key(name_of(kind));
+    const Side wires{[&](int times) { group.call(kind, kBeside, times); }, group.stream(),
+                     group.corner().agree(key + "/collective", result.collective.time.median.value())};
+    const Side compute{[&](int times) { product.call(times); }, product.stream(),
+                       group.corner().agree(key + "/product", result.product_alone.median.value())};
+    result.product_beside = time_beside(compute, wires);
+    result.collective_beside = time_beside(wires, compute);
+    return result;
+}
+
+void measure_group(int ranks, const DeviceRank& rank, const std::function<void(const std::string&)>& progress,
+                   WireCosts& costs) {
+    const DeviceWatch watch(rank.device);
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    const Bytes before = watch.used();
+    Group group(ranks, *rank.rendezvous);
+    for (const CollectiveKind kind : kKinds) group.call(kind, kMebi);
+    check(cudaStreamSynchronize(group.stream()), "cudaStreamSynchronize");
+    costs.communicator = watch.used() - before - Bytes(2 * kMost);
+    for (const CollectiveKind kind : kKinds)
+        for (const std::int64_t bytes : kSizes) {
+            progress(fmt::format("{} GPUs, {}, {}", ranks, name_of(kind), to_text(Bytes(bytes))));
+            costs.collectives.push_back(group.time(kind, bytes));
+        }
+    if (ranks < rank.rendezvous->world()) return;
+    Product product;
+    for (const CollectiveKind kind :
+         {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::reduce_scatter}) {
+        progress(fmt::format("{} GPUs, {} beside a product", ranks, name_of(kind)));
+        costs.contention.push_back(measure_contention(group, product, kind));
+    }
+}
+
+}  // namespace
+
+WireCosts measure_wires(const DeviceRank& rank, const std::function<void(const std::string&)>& progress) {
+    ensure(rank.rendezvous != nullptr, "ranks of other processes meet somewhere");
+    return on_device(rank.rank, rank.device, [&] {
+        check(cudaFree(nullptr), "cudaFree");  // the context is not the communicator's
+        WireCosts costs;
+        for (int ranks = 2; ranks <= rank.rendezvous->world(); ++ranks)
+            if (rank.rank < ranks) measure_group(ranks, rank, progress, costs);
+        if (rank.rank > 0) return WireCosts{costs.communicator, {}, {}};
+        return costs;
+    });
+}
+
+}  // namespace wirewise::cuda
