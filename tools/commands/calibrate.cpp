@@ -66,7 +66,7 @@ Report calibrate_command(const Options& options) {
     const CostProfile profile = profile_from_json(base, place);
     Progress progress("calibrate", options.output.quiet);
     std::vector<std::string> warnings;
-    CollectiveSamples wires = samples_of(options.base.empty() ? "data-sheet" : options.base);
+    const CollectiveSamples wires = samples_of(options.base);
     CalibrationSamples samples = gather(cases, profile, wires, warnings,
                                         [&](std::size_t done, std::size_t total, const std::string& now) {
                                             progress.step(done, total, now);
