@@ -18,6 +18,8 @@ struct Wires {
     const CollectivePricer* replicate = nullptr;
     const CollectivePricer* shard = nullptr;
     const CollectivePricer* world = nullptr;
+    // Nobody else along the axis (HSDP's degenerate forms): its collectives are no calls.
+    bool alone(Axis axis) const;
     const CollectivePricer& of(Axis axis) const;
     CollectivePrice operator()(Axis axis, CollectiveKind kind, Bytes bytes) const;
 };

@@ -10,10 +10,12 @@ const CollectivePricer& Wires::of(Axis axis) const {
     return *pricer;
 }
 
+bool Wires::alone(Axis axis) const {
+    return (axis == Axis::shard && !shard) || (axis == Axis::replicate && !replicate);
+}
+
 CollectivePrice Wires::operator()(Axis axis, CollectiveKind kind, Bytes bytes) const {
-    // Alone along an axis (HSDP's degenerate forms), a rank calls nobody.
-    const bool alone = (axis == Axis::shard && !shard) || (axis == Axis::replicate && !replicate);
-    return alone ? CollectivePrice{} : of(axis).price(kind, bytes);
+    return alone(axis) ? CollectivePrice{} : of(axis).price(kind, bytes);
 }
 
 }  // namespace wirewise

@@ -32,7 +32,10 @@ class PointwiseBinder {
         if (kernel.kind == PointwiseKind::embedding_forward)
             return
                 [=](cudaStream_t stream) { embedding_forward(tokens, rows, columns, first, second, stream); };
-        return [=](cudaStream_t stream) { embedding_backward(tokens, rows, columns, first, second, stream); };
+        scratch_.need(embedding_backward_scratch(rows));
+        return [=, &scratch = scratch_](cudaStream_t stream) {
+            embedding_backward(tokens, rows, columns, first, second, scratch.data(), stream);
+        };
     }
 
     // Learned positions: one row of the table per place in the sequence.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,12 +46,15 @@ class CollectivePricer {
     CollectivePricer& operator=(CollectivePricer&&) noexcept;
 
     CollectivePrice price(CollectiveKind kind, Bytes bytes) const;
-    // Of the first group: what samples are looked up by.
-    WireName wire() const;
 
   private:
     struct State;
     std::unique_ptr<State> state_;
 };
+
+// The wires that a collective over these GPUs runs on, as samples name them. Nothing where samples speak for
+// no wires: several servers, GPUs of several kinds, algorithms or channels pinned by the environment.
+std::optional<WireName> sampled_wire(const Machine& machine, const NcclEnvironment& environment,
+                                     const std::vector<int>& gpus);
 
 }  // namespace wirewise

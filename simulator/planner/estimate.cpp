@@ -27,7 +27,7 @@ RuntimeMemory runtime_memory(const StepProgram& program, const RuntimeCosts& cos
     std::vector<const CollectivePricer*> seen;
     for (const Op& op : program.ops) {
         const auto* call = std::get_if<Collective>(&op.payload);
-        if (!call) continue;
+        if (!call || wires.alone(call->axis)) continue;
         const CollectivePricer* pricer = &wires.of(call->axis);
         if (std::find(seen.begin(), seen.end(), pricer) != seen.end()) continue;
         seen.push_back(pricer);
@@ -82,7 +82,7 @@ void attribute(Estimate& estimate, const StepProgram& program, const Timeline& t
         const Seconds seconds = to_seconds(span.end - span.begin);
         if (const auto* compute = std::get_if<Compute>(&op.payload))
             add_kernel(estimate, program.at(compute->kernel), seconds);
-        else if (const auto* call = std::get_if<Collective>(&op.payload))
+        else if (const auto* call = std::get_if<Collective>(&op.payload); call && !wires.alone(call->axis))
             add_collective(estimate.collectives, *call, seconds, wires);
     }
     std::stable_sort(estimate.collectives.begin(), estimate.collectives.end(),

@@ -183,7 +183,9 @@ TEST_P(Kernels, Embedding) {
         cuda::embedding_forward(dtokens.integers(), rows, columns, dtable.array(), dx_out.array(), kStream);
         EXPECT_EQ(dx_out.values(), x);
         host::embedding_backward(tokens.data(), rows, columns, dx.data(), gradient.data());
-        cuda::embedding_backward(dtokens.integers(), rows, columns, ddx.array(), dgradient.array(), kStream);
+        const DeviceValues scratch(DType::fp32, cuda::embedding_backward_scratch(rows) / 4 + 1);
+        cuda::embedding_backward(dtokens.integers(), rows, columns, ddx.array(), dgradient.array(), scratch.data(),
+                                 kStream);
         EXPECT_EQ(dgradient.values(), rounded(gradient, type()));  // the same sums in the same order
     }
 }

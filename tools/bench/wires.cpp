@@ -38,7 +38,7 @@ std::string label_of(const WireName& wire) {
 }
 
 WireOrigin origin_of(const Machine& machine, const std::vector<int>& gpus) {
-    const WireName wire = CollectivePricer(machine, nccl_environment_here(), {gpus}).wire();
+    const WireName wire = sampled_wire(machine, nccl_environment_here(), gpus).value_or(WireName{});
     return {label_of(wire), wire.gpu, wire.transport, wire.path, wire.in_switch, gpus, deciding_variables()};
 }
 

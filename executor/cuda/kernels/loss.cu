@@ -21,36 +21,6 @@ __global__ void __launch_bounds__(kThreads)
     }
 }
 
-// The block of a token's first row sums all its rows; the others have nothing to do. Each block looks after a
-// stretch of the columns.
-__global__ void __launch_bounds__(kThreads)
-    embedding_gradient_kernel(const std::int32_t* tokens, std::int64_t rows, std::int64_t columns, Array dx,
-                              Array gradient) {
-    __shared__ unsigned found[kThreads / kWarp];
-    const std::int64_t row = blockIdx.x;
-    const std::int32_t token = tokens[row];
-    for (std::int64_t first = 0; first < row; first += kThreads) {
-        const std::int64_t other = first + threadIdx.x;
-        if (__syncthreads_or(other < row && tokens[other] == token)) return;
-    }
-    const std::int64_t column = static_cast<std::int64_t>(blockIdx.y) * kThreads + threadIdx.x;
-    const bool inside = column < columns;
-    float sum = inside ? load(gradient, token * columns + column) : 0.0F;
-    for (std::int64_t first = row; first < rows; first += kThreads) {
-        const std::int64_t other = first + threadIdx.x;
-        const unsigned mask = __ballot_sync(0xFFFFFFFF, other < rows && tokens[other] == token);
-        __syncthreads();  // the masks before these have been read
-        if (threadIdx.x % kWarp == 0) found[threadIdx.x / kWarp] = mask;
-        __syncthreads();
-        for (int part = 0; part < kThreads / kWarp; ++part)
-            for (unsigned left = found[part]; left; left &= left - 1) {
-                const std::int64_t match = first + part * kWarp + __ffs(static_cast<int>(left)) - 1;
-                if (inside) sum += load(dx, match * columns + column);
-            }
-    }
-    if (inside) store(gradient, token * columns + column, sum);
-}
-
 // The highest value seen and the sum of exp(value - highest).
 struct Softmax {
     float highest = -INFINITY, sum = 0;
@@ -141,13 +111,6 @@ void embedding_forward(const std::int32_t* tokens, std::int64_t rows, std::int64
     else
         lookup_kernel<1><<<blocks, kThreads, 0, stream>>>(tokens, columns, table, x);
     launched("embedding_forward");
-}
-
-void embedding_backward(const std::int32_t* tokens, std::int64_t rows, std::int64_t columns, const Array& dx,
-                        const Array& table_gradient, cudaStream_t stream) {
-    const dim3 grid(static_cast<unsigned>(rows), blocks_for(columns, kThreads));
-    embedding_gradient_kernel<<<grid, kThreads, 0, stream>>>(tokens, rows, columns, dx, table_gradient);
-    launched("embedding_backward");
 }
 
 std::int64_t cross_entropy_scratch(std::int64_t rows) { return rows; }
