@@ -26,7 +26,8 @@ void describe(const Attention& attention, const std::string&, Observation& obser
 }
 
 void describe(const Pointwise& kernel, const std::string&, Observation& observation) {
-    observation.kind = fmt::format("pointwise, {}", name_of(kernel.access));
+    const bool own = kernel.kind != PointwiseKind::eager;
+    observation.kind = fmt::format("pointwise, {}", own ? name_of(kernel.kind) : name_of(kernel.access));
 }
 
 void describe(const OptimizerUpdate&, const std::string&, Observation& observation) {
@@ -35,7 +36,9 @@ void describe(const OptimizerUpdate&, const std::string&, Observation& observati
 
 // A loop over shorter kernels times the host that launches them: a call of matmul takes it up to 27 us, one
 // of attention twice that, and one of autograd's attention backward 200-260 us (2x H200, 2026-11-30).
+// Our own kernels are timed one by one, by events.
 Seconds shortest(const KernelCase* sample) {
+    if (sample && std::holds_alternative<Pointwise>(sample->kernel)) return 8_us;
     const auto* attention = sample ? std::get_if<Attention>(&sample->kernel) : nullptr;
     if (!attention) return 27_us;
     return attention->backward ? 265_us : 54_us;

@@ -37,11 +37,18 @@ struct AttentionCosts {
     double masked_factor = 1;     // on the time per flop where a mask tensor is read and added
 };
 
+// A kernel of our own: time = fixed + traffic / rate.
+struct OwnKernelCosts {
+    Seconds fixed;
+    BytesPerSecond rate;
+};
 struct MemoryCosts {
     BytesPerSecond vector_rate, reduction_rate, gather_rate;
     double broadcast_elements_per_second = 0;
     Seconds fixed, minimum;
     Seconds gap;  // from one small kernel to the next on a stream
+    // By the kind's name ("norm_backward"); kinds that are not here cost what their access class does.
+    std::map<std::string, OwnKernelCosts, std::less<>> kernels;
 };
 
 // An update takes the longer of its traffic and its arithmetic.

@@ -55,6 +55,21 @@ GemmCosts gemm_costs(const GpuModel& gpu, const Generation& generation) {
     return costs;
 }
 
+// Our own kernels on 2x H200 (wirewise bench, 2026-11-30; calibration/samples/bench_h200-x2.jsonl): the share
+// of the memory's rate, and what a short one takes.
+struct OwnKernel {
+    const char* kind;
+    double share;
+    Seconds fixed;
+};
+constexpr OwnKernel kOwnKernels[] = {
+    {"embedding_forward", 0.83, 6.9_us},   {"norm_forward", 0.50, 6.2_us},
+    {"norm_recompute", 0.67, 6.9_us},      {"norm_backward", 0.55, 24.4_us},
+    {"rope_forward", 0.62, 7.1_us},        {"rope_backward", 0.62, 7.1_us},
+    {"activation_forward", 0.72, 10.1_us}, {"activation_backward", 0.66, 6.2_us},
+    {"cross_entropy", 0.78, 10.3_us},      {"squared_norm", 0.74, 19.2_us},
+    {"fill_zero", 0.96, 4.7_us}};
+
 MemoryCosts memory_costs(const GpuModel& gpu) {
     const BytesPerSecond peak = gpu.memory_bandwidth;
     const double multiprocessors = static_cast<double>(gpu.multiprocessors) / kReferenceMultiprocessors;
@@ -66,6 +81,7 @@ MemoryCosts memory_costs(const GpuModel& gpu) {
     costs.fixed = 1_us;
     costs.minimum = 2_us;
     costs.gap = 1_us;
+    for (const OwnKernel& own : kOwnKernels) costs.kernels[own.kind] = {own.fixed, own.share * peak};
     return costs;
 }
 

@@ -87,6 +87,8 @@ Seconds attention_time(const Attention& attention, const CostProfile& profile) {
 }
 
 Seconds pointwise_time(const Pointwise& kernel, const MemoryCosts& costs) {
+    if (const auto own = costs.kernels.find(name_of(kernel.kind)); own != costs.kernels.end())
+        return own->second.fixed + kernel.traffic / own->second.rate;
     return std::max(costs.fixed + streaming_time(kernel, costs), costs.minimum) + costs.gap;
 }
 

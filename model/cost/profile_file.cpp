@@ -99,6 +99,11 @@ MemoryCosts read_memory(const JsonView& node) {
     costs.fixed = node.at("fixed").seconds();
     costs.minimum = node.at("minimum").seconds();
     costs.gap = node.at("gap").seconds();
+    if (const auto kernels = node.find("kernels"))
+        for (const std::string& kind : kernels->keys()) {
+            const JsonView kernel = kernels->at(kind);
+            costs.kernels[kind] = {kernel.at("fixed").seconds(), bandwidth(kernel.at("rate"))};
+        }
     return costs;
 }
 

@@ -39,6 +39,7 @@ Json gemm_json(const GemmCosts& costs) {
     json["fixed"] = text(costs.fixed);
     json["small_tile_penalty"] = number(costs.small_tile_penalty);
     json["prologue"] = number(costs.prologue);
+    json["unaligned_factor"] = number(costs.unaligned_factor);
     return json;
 }
 
@@ -53,17 +54,21 @@ Json attention_json(const AttentionCosts& costs) {
     return {{"forward", curve_json(costs.forward)},
             {"backward", curve_json(costs.backward)},
             {"half_head_factor", number(costs.half_head_factor)},
-            {"in_step_factor", number(costs.in_step_factor)}};
+            {"in_step_factor", number(costs.in_step_factor)},
+            {"masked_factor", number(costs.masked_factor)}};
 }
 
 Json memory_json(const MemoryCosts& costs) {
-    return {{"vector_rate", text(costs.vector_rate)},
-            {"reduction_rate", text(costs.reduction_rate)},
-            {"gather_rate", text(costs.gather_rate)},
-            {"broadcast_elements_per_second", number(costs.broadcast_elements_per_second)},
-            {"fixed", text(costs.fixed)},
-            {"minimum", text(costs.minimum)},
-            {"gap", text(costs.gap)}};
+    Json json{{"vector_rate", text(costs.vector_rate)},
+              {"reduction_rate", text(costs.reduction_rate)},
+              {"gather_rate", text(costs.gather_rate)},
+              {"broadcast_elements_per_second", number(costs.broadcast_elements_per_second)},
+              {"fixed", text(costs.fixed)},
+              {"minimum", text(costs.minimum)},
+              {"gap", text(costs.gap)}};
+    for (const auto& [kind, kernel] : costs.kernels)
+        json["kernels"][kind] = {{"fixed", text(kernel.fixed)}, {"rate", text(kernel.rate)}};
+    return json;
 }
 
 Json optimizer_json(const OptimizerCosts& costs) {

@@ -33,7 +33,7 @@ constexpr int kDevice = 0;  // of those that are visible
 
 struct Options {
     std::string out, measure = "device,kernels,wires", wires;
-    std::vector<std::string> models{"mistral-7b"};
+    std::vector<std::string> models{"mistral-7b", "qwen3-1.7b"};
     MachineOptions machine;
     RankOptions ranks;
     OutputOptions output;
@@ -193,7 +193,7 @@ void add_bench_command(CommandLine& line) {
         "p2p; shm: through host memory; net: sockets. Others than p2p by NCCL's variables [all]");
     command.add_option("--machine", options->machine.machine,
                        "what the samples call this machine [the GPU's name]");
-    command.add_option("--model", options->models, "whose kernels (repeatable) [mistral-7b]");
+    command.add_option("--model", options->models, "whose kernels (repeatable) [mistral-7b, qwen3-1.7b]");
     CLI::Option* const gpus = command.add_option("--gpus", options->machine.gpus, "how many GPUs [all]");
     command
         .add_option("--gpu-ids", options->machine.gpu_ids,
