@@ -9,7 +9,8 @@ namespace wirewise {
 namespace {
 
 constexpr Picoseconds kNever = std::numeric_limits<Picoseconds>::max();
-constexpr double kDone = 1e-3;  // picoseconds: below any rounding of a product of rates
+constexpr double kMostHeld = 0.99;  // of the SMs: some compute always goes on
+constexpr double kDone = 1e-3;      // picoseconds: below any rounding of a product of rates
 
 // One stream and the task at its head.
 struct Lane {
@@ -26,11 +27,9 @@ bool on_compute(TaskKind kind) { return kind <= TaskKind::memory_bound; }
 
 class Engine {
   public:
-    Engine(const StepTasks& tasks, const ContentionCosts& contention, int multiprocessors,
-           const RunSettings& settings)
+    Engine(const StepTasks& tasks, const ContentionCosts& contention, const RunSettings& settings)
         : tasks_(tasks),
           contention_(contention),
-          multiprocessors_(multiprocessors),
           settings_(settings),
           base_(-settings.host_lead),
           fired_(tasks.event_count),
@@ -107,7 +106,7 @@ class Engine {
         if (task.kind == TaskKind::collective) {
             if (turn_[task.axis] != task.turn)
                 return;  // one communicator's calls run in issue order, one at a time
-            lane.delay = contention_.start_delay * tasks_.mean_residual;
+            lane.delay = task.delay * tasks_.mean_residual;
         }
         lane.running = true;
         lane.remaining = task.kind == TaskKind::gemm ? task.work * settings_.gemm_factor : task.work;
@@ -118,7 +117,8 @@ class Engine {
 
     // --- rates while the set of running tasks stays the same ---
     struct Load {
-        int compute = 0, side = 0, channels = 0;
+        int compute = 0, side = 0;
+        double share = 0;  // of the SMs that collectives hold
         std::array<int, kLinks> on_link{};
     };
 
@@ -129,15 +129,14 @@ class Engine {
             const Task& task = *lane.next;
             if (on_compute(task.kind)) ++load.compute;
             if (task.kind == TaskKind::side_kernel) ++load.side;
-            if (task.kind == TaskKind::collective) load.channels += task.channels;
+            if (task.kind == TaskKind::collective) load.share += task.share;
             if (task.kind >= TaskKind::collective && !(lane.delay > 0)) ++load.on_link[task.link];
         }
         return load;
     }
 
     double slowdown(const Task& task, const Load& load) const {
-        const double free = multiprocessors_ - std::min(load.channels, multiprocessors_ - 1);
-        const double matrix = multiprocessors_ / free;
+        const double matrix = 1 / (1 - std::min(load.share, kMostHeld));
         switch (task.kind) {
             case TaskKind::gemm:
             case TaskKind::attention:
@@ -150,6 +149,8 @@ class Engine {
                 return load.side / (load.compute > 0 ? contention_.side_kernel_rate : 1);
             case TaskKind::host_kernel:
                 return 1;
+            case TaskKind::collective:
+                return load.on_link[task.link] * (load.compute > 0 ? 1 + task.slowdown : 1);
             default:
                 return load.on_link[task.link];
         }
@@ -221,7 +222,6 @@ class Engine {
 
     const StepTasks& tasks_;
     const ContentionCosts& contention_;
-    const int multiprocessors_;
     const RunSettings settings_;
     Picoseconds now_ = 0;
     Picoseconds base_;  // the host's clock: a task is issued at base_ + task.issue
@@ -236,9 +236,8 @@ class Engine {
 
 }  // namespace
 
-Timeline run(const StepTasks& tasks, const ContentionCosts& contention, int multiprocessors,
-             const RunSettings& settings) {
-    return Engine(tasks, contention, multiprocessors, settings).run();
+Timeline run(const StepTasks& tasks, const ContentionCosts& contention, const RunSettings& settings) {
+    return Engine(tasks, contention, settings).run();
 }
 
 }  // namespace wirewise

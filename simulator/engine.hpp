@@ -11,7 +11,6 @@ struct RunSettings {
     double gemm_factor = 1;     // the power limit's effect
 };
 
-Timeline run(const StepTasks& tasks, const ContentionCosts& contention, int multiprocessors,
-             const RunSettings& settings);
+Timeline run(const StepTasks& tasks, const ContentionCosts& contention, const RunSettings& settings);
 
 }  // namespace wirewise

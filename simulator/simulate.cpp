@@ -32,9 +32,9 @@ Timeline simulate(const StepProgram& program, const CostProfile& profile, const 
     constexpr double kFirstShare = 0.6;  // of a usual step
     const StepTasks tasks = price(program, profile, wires, runtime);
     const double first_factor = power_factor(kFirstShare, profile.power);
-    const Timeline first = run(tasks, profile.contention, profile.multiprocessors, {0, first_factor});
+    const Timeline first = run(tasks, profile.contention, {0, first_factor});
     const RunSettings steady{host_lead(tasks, first), gemm_factor(tasks, first, first_factor, profile.power)};
-    Timeline timeline = run(tasks, profile.contention, profile.multiprocessors, steady);
+    Timeline timeline = run(tasks, profile.contention, steady);
     timeline.end = std::max(timeline.end, Instant(tasks.host_total));
     return timeline;
 }

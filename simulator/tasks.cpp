@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "model/cost/contention.hpp"
 #include "model/cost/kernel_time.hpp"
 #include "model/units/error.hpp"
 
@@ -20,7 +21,7 @@ struct PricedCollective {
     CollectiveKind kind;
     Bytes bytes;
     double work;
-    std::uint16_t channels;
+    WireContention contention;
     std::uint8_t link;
 };
 
@@ -109,8 +110,8 @@ class Pricing {
         const PricedKernel& kernel = kernels_[index_of(compute.kernel)];
         const StreamKind stream = program_.streams[index_of(op.stream)].kind;
         if (stream == StreamKind::host) {
-            const Seconds time = host_kernel_time(
-                program_.at(compute.kernel), {std::min(profile_.host.memory_rate, runtime_.host_rate)});
+            const Seconds time = host_kernel_time(program_.at(compute.kernel),
+                                                  {std::min(profile_.host.memory_rate, runtime_.host_rate)});
             push(index, op, TaskKind::host_kernel, Seconds(0)).work = picoseconds(time);
             return;
         }
@@ -128,7 +129,10 @@ class Pricing {
         const PricedCollective& priced = price_collective(axis, kind, bytes);
         Task& task = push(index, op, TaskKind::collective, runtime_.collective);
         task.work = priced.work;
-        task.channels = priced.channels;
+        const WireContention& contention = priced.contention;
+        task.share = contention.slowdown / (1 + contention.slowdown);
+        task.delay = contention.start_delay;
+        task.slowdown = contention.collective_slowdown;
         task.link = priced.link;
         task.axis = static_cast<std::uint8_t>(axis);
         task.turn = turns_[task.axis]++;
@@ -139,10 +143,9 @@ class Pricing {
         for (const PricedCollective& known : collectives_)
             if (known.axis == axis && known.kind == kind && known.bytes == bytes) return known;
         const CollectivePrice price = wires_(axis, kind, bytes);
-        const auto channels =
-            static_cast<std::uint16_t>(std::clamp(price.channels, 0, profile_.multiprocessors - 1));
-        return collectives_.emplace_back(PricedCollective{axis, kind, bytes, picoseconds(price.seconds),
-                                                          channels, link_of(price.transport)});
+        return collectives_.emplace_back(PricedCollective{
+            axis, kind, bytes, picoseconds(price.seconds),
+            contention_of(profile_, price.transport, price.channels), link_of(price.transport)});
     }
 
     std::uint8_t link_of(std::string_view transport) {

@@ -30,15 +30,17 @@ constexpr std::size_t kLinks = 16;
 struct Task {
     TaskKind kind = TaskKind::wait;
     std::uint8_t stream = 0;
-    std::uint8_t axis = 0;       // of a collective
-    std::uint8_t link = 0;       // collectives, copies: those of one link share it; below kLinks
-    std::uint16_t channels = 0;  // SMs that a collective holds
+    std::uint8_t axis = 0;  // of a collective
+    std::uint8_t link = 0;  // collectives, copies: those of one link share it; below kLinks
     std::uint32_t op = 0;
     std::uint32_t event = 0;  // of record and wait
     std::uint32_t turn = 0;   // of a collective among those of its axis, in issue order
     std::uint32_t epoch = 0;  // host synchronisations before it
     Picoseconds issue = 0;    // host time of its issue, synchronisations not counted
     double work = 0;          // picoseconds alone
+    // Of a collective: the share of the SMs that compute loses to it; how long it waits for them while
+    // compute runs, picoseconds; how much longer it takes beside compute.
+    double share = 0, delay = 0, slowdown = 0;
 };
 
 // The host waits until the first `tasks` tasks have ended, and goes on when it has spent `issue` of its own

@@ -55,6 +55,14 @@ struct ProcessCase {
     Bytes fixed_memory;
 };
 
+// A matrix product and a collective in endless loops beside each other: how much longer each takes than
+// alone. For calibration only.
+struct ContentionCase {
+    PublishedCollective collective;
+    Gemm gemm;
+    double matrix_slowdown = 0, collective_slowdown = 0;  // 0.12: 1.12 times as long
+};
+
 // What summaries are made by. Empty: not stated.
 struct CaseLabels {
     std::string source;    // "measured", or the group of published rows: "llm-foundry"
@@ -66,7 +74,8 @@ struct MeasuredCase {
     std::string id, place;  // place: "file:line"
     std::string date;       // of the measurement; empty: not stated
     CaseLabels labels;
-    std::variant<TrainingStepCase, PublishedCollective, KernelCase, TransferCase, ProcessCase> subject;
+    std::variant<TrainingStepCase, PublishedCollective, KernelCase, TransferCase, ProcessCase, ContentionCase>
+        subject;
     std::vector<Reading> readings;
     bool apart = false;     // rests on something assumed: reported in a line of its own
     std::string set_aside;  // why it is out of reach; empty: it is predicted. Never looks at an error

@@ -20,9 +20,7 @@ std::vector<std::string> environment_of(const JsonLine& line) {
     return assignments;
 }
 
-}  // namespace
-
-MeasuredCase collective_case(const JsonLine& line) {
+PublishedCollective call_of(const JsonLine& line) {
     PublishedCollective call;
     call.machine = line.needed_text("machine");
     const auto kind = collective_from(line.needed_text("op"));
@@ -37,10 +35,41 @@ MeasuredCase collective_case(const JsonLine& line) {
     call.gpus.resize(static_cast<std::size_t>(gpus));
     std::iota(call.gpus.begin(), call.gpus.end(), 0);
     call.nccl_env = environment_of(line);
+    return call;
+}
+
+double slowdown_of(const JsonLine& line, const char* key) {
+    const double slowdown = line.number(key);
+    if (slowdown <= -1) line.refuse(key, "is no slowdown", "write 0.12 for 1.12 times as long");
+    return slowdown;
+}
+
+}  // namespace
+
+MeasuredCase contention_case(const JsonLine& line) {
+    ContentionCase contention{call_of(line),
+                              {.m = line.integer("m"), .n = line.integer("n"), .k = line.integer("k")},
+                              slowdown_of(line, "matrix_slowdown"),
+                              slowdown_of(line, "collective_slowdown")};
+    const Gemm& gemm = contention.gemm;
+    if (gemm.m < 1 || gemm.n < 1 || gemm.k < 1)
+        line.refuse("m", "m, n and k must be positive", "write the shape");
+    MeasuredCase result;
+    result.id = fmt::format("{} of {} beside {}x{}x{}", line.text("op"), contention.collective.bytes.count(),
+                            gemm.m, gemm.n, gemm.k);
+    result.place = line.place();
+    result.labels = {"measured", contention.collective.machine, line.text("wire"), ""};
+    result.set_aside = "no quantity of a step";
+    result.subject = std::move(contention);
+    return result;
+}
+
+MeasuredCase collective_case(const JsonLine& line) {
+    PublishedCollective call = call_of(line);
     MeasuredCase result;
     result.id = line.has("id") ? line.text("id")
-                               : fmt::format("{}-{}-{}-{}", line.text("wire"), line.text("op"), gpus,
-                                             call.bytes.count());
+                               : fmt::format("{}-{}-{}-{}", line.text("wire"), line.text("op"),
+                                             call.gpus.size(), call.bytes.count());
     result.place = line.place();
     result.labels = {"measured", call.machine, line.text("wire"), line.text("op")};
     if (line.has("us"))

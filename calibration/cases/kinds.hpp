@@ -11,6 +11,7 @@ namespace wirewise {
 
 MeasuredCase training_step_case(const JsonLine& line, const CaseFolders& folders);
 MeasuredCase collective_case(const JsonLine& line);
+MeasuredCase contention_case(const JsonLine& line);
 // One case, or two where forward and backward were measured together.
 std::vector<MeasuredCase> kernel_cases(const JsonLine& line);
 // A published training run; conventions/*.json say what its group's words mean.

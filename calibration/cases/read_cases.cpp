@@ -32,6 +32,7 @@ std::vector<MeasuredCase> cases_of(const JsonLine& line, const CaseFolders& fold
                          "write \"kind\": \"training_step\", \"collective\", \"gemm\", ...");
     if (kind == "training_step") return {training_step_case(line, folders)};
     if (kind == "collective") return {collective_case(line)};
+    if (kind == "contention") return {contention_case(line)};
     return kernel_cases(line);
 }
 

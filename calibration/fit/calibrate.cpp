@@ -8,6 +8,8 @@
 
 #include "calibration/fit/error_rows.hpp"
 #include "calibration/fit/widths.hpp"
+#include "model/cost/contention.hpp"
+#include "model/cost/profile_json.hpp"
 
 namespace wirewise {
 
@@ -131,10 +133,24 @@ void add_processes(const CalibrationSamples& samples, Calibration& calibration) 
     }
 }
 
+// Transports whose contention was observed get numbers of their own, to start from what channels say.
+Json with_contention(Json profile, const std::string& place, const CalibrationSamples& samples) {
+    constexpr double kLittle = 0.02;  // a collective beside compute, until the samples say
+    const CostProfile known = profile_from_json(profile, place);
+    for (const auto& [transport, channels] : samples.contending) {
+        if (known.contention.wires.contains(transport)) continue;
+        const WireContention start = contention_of(known, transport, channels);
+        profile["contention"]["wires"][transport] = {{"slowdown", number(start.slowdown)},
+                                                     {"start_delay", number(start.start_delay)},
+                                                     {"collective_slowdown", kLittle}};
+    }
+    return profile;
+}
+
 }  // namespace
 
 Calibration calibrate(const Json& old_profile, const std::string& place, const CalibrationSamples& samples) {
-    ProfileFit fit = fit_profile(old_profile, place, samples.times);
+    ProfileFit fit = fit_profile(with_contention(old_profile, place, samples), place, samples.times);
     Calibration calibration;
     calibration.profile = std::move(fit.document);
     set_terms(calibration.profile, fit, samples);

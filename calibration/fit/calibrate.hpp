@@ -41,6 +41,7 @@ struct CalibrationSamples {
     std::vector<Observation> times;
     std::map<std::string, RuntimeSamples> runtimes;
     std::vector<WireSample> wires;
+    std::map<std::string, int> contending;  // transports whose contention `times` observe: their channels
     std::vector<ProcessSample> processes;
     std::string source, date;  // of the samples, for the origins
 };

@@ -13,6 +13,16 @@ namespace wirewise {
 // A kernel or transfer timed alone. Nothing for samples that time the host's launch instead.
 std::optional<Observation> observe_kernel(const MeasuredCase& measured);
 
+// A product and a collective beside each other: what each takes then, the one as the other's loop never ends.
+struct ContentionToObserve {
+    std::string id, transport;
+    int channels = 0;
+    Gemm gemm;
+    Seconds collective;  // alone
+    double matrix_slowdown = 0, collective_slowdown = 0;
+};
+std::vector<Observation> observe_contention(const ContentionToObserve& pair);
+
 // A step of the question's plan (its strategy on all of its GPUs), lowered and simulated.
 struct StepToObserve {
     std::string id, model, wire;

@@ -22,8 +22,13 @@ constexpr std::array<std::string_view, 3> kShares{"/power/knee", "/contention/ve
 // What a kernel takes in a step against alone was measured in profiles of steps: within some per cent of one.
 constexpr double kInStep = 0.05;
 
+// What a transport takes from compute is known by the channels' count at best.
+constexpr double kContention = 1;
+
 double spread_of(const Json& profile, const std::string& pointer) {
-    const double unknown = pointer.ends_with("/in_step_factor") ? kInStep : kUnknown;
+    const double unknown = pointer.ends_with("/in_step_factor")        ? kInStep
+                           : pointer.starts_with("/contention/wires/") ? kContention
+                                                                       : kUnknown;
     const auto terms = profile.find("terms");
     if (terms == profile.end() || !terms->contains(pointer)) return unknown;
     return terms->at(pointer).value("spread", unknown);
@@ -71,7 +76,7 @@ std::vector<Term> terms_of(const Json& profile) {
     std::vector<Term> terms;
     for (const std::string_view group : kGroups)
         if (const auto node = profile.find(group); node != profile.end())
-            add(profile, *node, "/" + std::string(group), terms);
+            add(profile, *node, fmt::format("/{}", group), terms);
     return terms;
 }
 

@@ -64,6 +64,14 @@ struct PowerCosts {
     double knee = 1, slope = 0, limit = 1;
 };
 
+// What a collective over one transport and compute take from each other, measured.
+struct WireContention {
+    double slowdown =
+        0;  // matrix kernels beside it take this much longer, memory-bound ones vector_share of it
+    double start_delay = 0;          // as below
+    double collective_slowdown = 0;  // it takes this much longer beside compute
+};
+
 struct ContentionCosts {
     // A collective of c channels holds c SMs: matrix kernels slow down by SMs / (SMs - c), memory-bound ones
     // by this share of it.
@@ -72,6 +80,8 @@ struct ContentionCosts {
     double start_delay = 0;
     // A kernel on a side stream stops compute and runs at this rate itself.
     double side_kernel_rate = 1;
+    // By transport ("shm"), in place of the channels' share and the delay above.
+    std::map<std::string, WireContention, std::less<>> wires;
 };
 
 struct CopyCosts {

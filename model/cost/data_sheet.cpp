@@ -121,7 +121,7 @@ CostProfile profile_from_data_sheet(const GpuModel& gpu) {
     profile.memory = memory_costs(gpu);
     profile.optimizer = optimizer_costs(gpu);
     profile.power = power_costs(gpu);
-    profile.contention = {0.45, 2.08, 0.43};
+    profile.contention = {0.45, 2.08, 0.43, {}};
     profile.copy = copy_costs(gpu);
     profile.runtimes = default_runtimes();
     profile.widths = data_sheet_widths();

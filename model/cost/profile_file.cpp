@@ -112,6 +112,20 @@ OptimizerCosts read_optimizer(const JsonView& node) {
             factor(node.at("in_step_factor"))};
 }
 
+ContentionCosts read_contention(const JsonView& node) {
+    ContentionCosts costs{factor(node.at("vector_share")),
+                          factor(node.at("start_delay")),
+                          positive_factor(node.at("side_kernel_rate")),
+                          {}};
+    if (const auto wires = node.find("wires"))
+        for (const std::string& transport : wires->keys()) {
+            const JsonView wire = wires->at(transport);
+            costs.wires[transport] = {factor(wire.at("slowdown")), factor(wire.at("start_delay")),
+                                      factor(wire.at("collective_slowdown"))};
+        }
+    return costs;
+}
+
 CopyCosts read_copy(const JsonView& node) {
     return {bandwidth(node.at("device_to_host")), bandwidth(node.at("host_to_device")),
             bandwidth(node.at("device_to_device")), node.at("fixed").seconds()};
@@ -188,8 +202,7 @@ CostProfile read_profile(const JsonView& root) {
     profile.optimizer = read_optimizer(root.at("optimizer"));
     const JsonView power = root.at("power"), contention = root.at("contention");
     profile.power = {factor(power.at("knee")), factor(power.at("slope")), factor(power.at("limit"))};
-    profile.contention = {factor(contention.at("vector_share")), factor(contention.at("start_delay")),
-                          positive_factor(contention.at("side_kernel_rate"))};
+    profile.contention = read_contention(contention);
     profile.copy = read_copy(root.at("copy"));
     profile.runtimes = default_runtimes();
     const JsonView runtimes = root.at("runtimes");

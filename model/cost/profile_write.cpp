@@ -77,6 +77,17 @@ Json optimizer_json(const OptimizerCosts& costs) {
             {"in_step_factor", number(costs.in_step_factor)}};
 }
 
+Json contention_json(const ContentionCosts& costs) {
+    Json json{{"vector_share", number(costs.vector_share)},
+              {"start_delay", number(costs.start_delay)},
+              {"side_kernel_rate", number(costs.side_kernel_rate)}};
+    for (const auto& [transport, wire] : costs.wires)
+        json["wires"][transport] = {{"slowdown", number(wire.slowdown)},
+                                    {"start_delay", number(wire.start_delay)},
+                                    {"collective_slowdown", number(wire.collective_slowdown)}};
+    return json;
+}
+
 Json copy_json(const CopyCosts& costs) {
     return {{"device_to_host", text(costs.device_to_host)},
             {"host_to_device", text(costs.host_to_device)},
@@ -149,10 +160,7 @@ Json to_json(const CostProfile& profile) {
                {{"knee", number(profile.power.knee)},
                 {"slope", number(profile.power.slope)},
                 {"limit", number(profile.power.limit)}}},
-              {"contention",
-               {{"vector_share", number(profile.contention.vector_share)},
-                {"start_delay", number(profile.contention.start_delay)},
-                {"side_kernel_rate", number(profile.contention.side_kernel_rate)}}},
+              {"contention", contention_json(profile.contention)},
               {"copy", copy_json(profile.copy)}};
     for (const char* group : {"gemm", "attention", "memory", "optimizer", "power", "contention", "copy"})
         json[group]["origin"] = origin_json(profile, group);

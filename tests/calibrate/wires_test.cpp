@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "calibration/fit/calibrate.hpp"
+#include "calibration/fit/observe.hpp"
 #include "model/collectives/pricer.hpp"
 #include "model/cost/profile_json.hpp"
 #include "model/topology/built_in.hpp"
@@ -78,6 +79,27 @@ TEST(Wires, OfSeveralSamplesOfOneSizeTheMedianCounts) {
     for (const double factor : {1.0, 1.0, 9.0}) wires.push_back(sample(64_MiB, factor * on_a_line(64_MiB)));
     const Calibration found = calibrate(sheet(), "sheet", samples_of(wires));
     EXPECT_NEAR(priced(found.profile, 64_MiB) / on_a_line(64_MiB), 1, 1e-4);
+}
+
+// 20 % of a product, half of a collective and its wait for two products' halves, seen in 2 shapes.
+TEST(Contention, IsTakenFromLoopsBesideEachOther) {
+    CostProfile truth = profile_from_data_sheet(gpu_model("h200-sxm"));
+    truth.contention.wires["shm"] = {0.2, 1.5, 0.1};
+    CalibrationSamples samples = samples_of({});
+    samples.contending = {{"shm", 4}};
+    for (const std::int64_t m : {4096, 16384})
+        for (const Seconds collective : {2000_us, 20000_us}) {
+            ContentionToObserve pair{"pair", "shm", 4, {.m = m, .n = 4096, .k = 4096}, collective, 0, 0};
+            const auto seen = observe_contention(pair);
+            pair.matrix_slowdown = seen[0].predict(truth) - 1;
+            pair.collective_slowdown = seen[1].predict(truth) - 1;
+            for (Observation& one : observe_contention(pair)) samples.times.push_back(std::move(one));
+        }
+    const Calibration found = calibrate(sheet(), "sheet", samples);
+    const WireContention wire = profile_from_json(found.profile, "new").contention.wires.find("shm")->second;
+    EXPECT_NEAR(wire.slowdown, 0.2, 0.02);
+    EXPECT_NEAR(wire.start_delay, 1.5, 0.3);
+    EXPECT_NEAR(wire.collective_slowdown, 0.1, 0.04);
 }
 
 TEST(Processes, LaunchAndFixedMemoryAreTakenAsMeasured) {

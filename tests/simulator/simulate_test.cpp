@@ -124,6 +124,20 @@ TEST(Simulate, CollectiveWaitsForRunningKernels) {
     EXPECT_EQ(s.end(call), kGemm + 1000);
 }
 
+// What was measured of a transport takes the place of its channels' share.
+TEST(Simulate, ATransportAndComputeTakeFromEachOtherWhatWasMeasured) {
+    Setting s;
+    s.wires = byte_costs(50);
+    s.profile.contention.start_delay = 10;
+    s.profile.contention.wires["p2p"] = {.slowdown = 0.25, .start_delay = 0, .collective_slowdown = 0.5};
+    const OpId call = s.call(s.communication, kGemm);
+    const OpId matrix = s.gemm();
+    s.run();
+    EXPECT_EQ(s.begin(call), 0);
+    EXPECT_EQ(s.end(matrix), kGemm * 5 / 4);                        // beside the collective all the time
+    EXPECT_EQ(s.end(call), kGemm + kGemm * 5 / 4 - kGemm * 5 / 6);  // 5/6 of it were done when compute ended
+}
+
 TEST(Simulate, CollectiveStartsAtOnceWhenComputeIsIdle) {
     Setting s;
     s.profile.contention.start_delay = 10;

@@ -106,6 +106,17 @@ class Gathering {
 
     CalibrationSamples samples;
 
+    void add_contention(const ContentionCase& pair, const std::string& id) {
+        const CollectiveSite site = site_of(pair.collective);
+        const CollectivePricer pricer(site.machine, site.environment, {site.gpus}, &wires_);
+        const CollectivePrice price = pricer.price(pair.collective.op, pair.collective.bytes);
+        samples.contending.insert({std::string(price.transport), price.channels});
+        for (Observation& one :
+             observe_contention({id, std::string(price.transport), price.channels, pair.gemm, price.seconds,
+                                 pair.matrix_slowdown, pair.collective_slowdown}))
+            samples.times.push_back(std::move(one));
+    }
+
     void add_process(const MeasuredCase& one) {
         if (const auto* process = std::get_if<ProcessCase>(&one.subject))
             samples.processes.push_back({process->runtime, process->launch, process->fixed_memory});
@@ -160,6 +171,7 @@ std::vector<MeasuredCase> without_copies(std::vector<MeasuredCase> cases) {
     std::erase_if(cases, [&](const MeasuredCase& one) {
         std::vector<double> readings;
         if (std::holds_alternative<ProcessCase>(one.subject)) return false;
+        if (std::holds_alternative<ContentionCase>(one.subject)) return false;
         for (const Reading& reading : one.readings) readings.push_back(reading.value);
         return !seen.insert({one.labels.hardware + "/" + one.id, readings}).second;
     });
@@ -177,6 +189,10 @@ CalibrationSamples gather(const std::vector<MeasuredCase>& cases, const CostProf
         progress(i, cases.size(), one.id);
         if (std::holds_alternative<ProcessCase>(one.subject)) {
             gathering.add_process(one);
+            continue;
+        }
+        if (const auto* pair = std::get_if<ContentionCase>(&one.subject)) {
+            gathering.add_contention(*pair, one.id);
             continue;
         }
         if (!one.set_aside.empty()) {
