@@ -53,6 +53,7 @@ struct ProcessCase {
     std::string machine, runtime;
     Seconds launch;
     Bytes fixed_memory;
+    std::pair<std::string, Bytes> communicator;  // its transport, what one holds
 };
 
 // A matrix product and a collective in endless loops beside each other: how much longer each takes than

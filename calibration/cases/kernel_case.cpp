@@ -136,12 +136,14 @@ MeasuredCase process_case(const JsonLine& line) {
     MeasuredCase result = unpredicted(line);
     const bool launch = line.text("kind") == "launch";
     ProcessCase process{
-        line.needed_text("machine"), line.has("runtime") ? line.text("runtime") : "native", {}, {}};
+        line.needed_text("machine"), line.has("runtime") ? line.text("runtime") : "native", {}, {}, {}};
     if (launch)
         process.launch = Seconds(line.positive("us") * 1e-6);
+    else if (line.has("communicator_bytes"))
+        process.communicator = {line.needed_text("transport"), Bytes(line.integer("communicator_bytes"))};
     else
         process.fixed_memory = Bytes(line.integer("context_bytes") + line.integer("libraries_bytes"));
-    if (process.fixed_memory < 0_B)
+    if (process.fixed_memory < 0_B || process.communicator.second < 0_B)
         line.refuse("context_bytes", "is negative", "write what the process holds");
     result.subject = std::move(process);
     return result;

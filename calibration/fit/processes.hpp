@@ -13,9 +13,10 @@ struct ProcessSample {
     std::string runtime;
     Seconds launch;      // of one kernel, the host's time; zero: not measured
     Bytes fixed_memory;  // context and libraries; zero: not measured
+    std::pair<std::string, Bytes> communicator;  // its transport, what one holds; zero: not measured
 };
 
-// Sets the runtimes' `kernel` and `context` to the samples' medians; what was set.
+// Sets the runtimes' `kernel`, `context` and `communicator` to the samples' medians; what was set.
 std::vector<FittedTerm> set_processes(Json& profile, const std::vector<ProcessSample>& samples);
 
 }  // namespace wirewise

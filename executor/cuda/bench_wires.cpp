@@ -137,22 +137,28 @@ class Product {
     std::shared_ptr<const GemmPlan> plan_;
 };
 
-// One of two works of known lengths, timed while the other runs from before its begin to after its end.
+// One of two works of known lengths, timed alone and while the other runs from before its begin to after its
+// end, in turn: the clock, which the power limit holds down under a long product, is then the same for both.
 struct Side {
     std::function<void(int)> call;
     cudaStream_t stream;
     double alone;  // seconds a call
 };
-Timing time_beside(const Side& timed, const Side& other) {
-    constexpr double kWindow = 0.03;  // seconds of the timed work: many calls of either
-    constexpr int kTries = 5;
-    const int calls = std::max(2, static_cast<int>(kWindow / timed.alone));
-    // Both slow down, at most to half as a rule: twice the time, and again for the one that outlasts.
+struct InTurn {
+    Timing alone, beside;
+};
+InTurn time_in_turn(const Side& timed, const Side& other) {
+    constexpr double kSlice = 5e-3;  // seconds of the timed work
+    constexpr int kTurns = 15;
+    const int calls = std::max(2, static_cast<int>(kSlice / timed.alone));
     const int others = 1 + static_cast<int>(std::ceil(4 * calls * timed.alone / other.alone));
-    std::vector<double> seconds;
+    std::vector<double> alone, beside;
     Stopwatch watch, around;
-    for (int i = 0; i < kTries; ++i) {
-        check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    for (int turn = 0; turn < kTurns; ++turn) {
+        watch.start(timed.stream);
+        timed.call(calls);
+        watch.stop(timed.stream);
+        alone.push_back(watch.seconds() / calls);
         around.start(other.stream);
         other.call(others);
         around.stop(other.stream);
@@ -160,30 +166,27 @@ Timing time_beside(const Side& timed, const Side& other) {
         watch.start(timed.stream);
         timed.call(calls);
         watch.stop(timed.stream);
-        const double taken = watch.seconds();
-        if (watch.seconds_to_end_of(around) >= 0) seconds.push_back(taken / calls);
+        const double taken = watch.seconds() / calls;
+        if (watch.seconds_to_end_of(around) >= 0) beside.push_back(taken);
     }
-    if (seconds.empty()) return {};
-    return timing_of(std::move(seconds));
+    return {timing_of(std::move(alone)), beside.empty() ? Timing{} : timing_of(std::move(beside))};
 }
 
 ContentionTiming measure_contention(Group& group, Product& product, CollectiveKind kind) {
     StreamClock clock(product.stream());
-    constexpr int kCalls = 10;
-    ContentionTiming result;
-    result.product = product.shape();
-    result.product_alone = clock.time([&] { product.call(kCalls); }, [] {});
-    result.product_alone.median = result.product_alone.median / kCalls;
-    result.product_alone.spread = result.product_alone.spread / kCalls;
-    result.collective = group.time(kind, kBeside);
+    const CollectiveTiming collective = group.time(kind, kBeside);
+    const Timing product_time = clock.time([&] { product.call(1); }, [] {});
     const std::string key(name_of(kind));
     const Side wires{[&](int times) { group.call(kind, kBeside, times); }, group.stream(),
-                     group.corner().agree(key + "/collective", result.collective.time.median.value())};
+                     group.corner().agree(key + "/collective", collective.time.median.value())};
     const Side compute{[&](int times) { product.call(times); }, product.stream(),
-                       group.corner().agree(key + "/product", result.product_alone.median.value())};
-    result.product_beside = time_beside(compute, wires);
-    result.collective_beside = time_beside(wires, compute);
-    return result;
+                       group.corner().agree(key + "/product", product_time.median.value())};
+    const InTurn products = time_in_turn(compute, wires), collectives = time_in_turn(wires, compute);
+    return {product.shape(),
+            products.alone,
+            products.beside,
+            {kind, Bytes(kBeside), group.ranks(), collectives.alone},
+            collectives.beside};
 }
 
 void measure_group(int ranks, const DeviceRank& rank, const std::function<void(const std::string&)>& progress,

@@ -86,8 +86,8 @@ void add_wire(Json& row, const WireOrigin& wire) {
                 {"nccl_env", wire.nccl_env}});
 }
 
-Json slowdown_of(const Timing& beside, const Timing& alone) {
-    return beside.repeats > 0 ? Json(beside.median.value() / alone.median.value()) : Json(nullptr);
+double slowdown_of(const Timing& beside, const Timing& alone) {
+    return beside.median.value() / alone.median.value() - 1;
 }
 
 }  // namespace
@@ -130,15 +130,17 @@ Json collective_row(const CollectiveTiming& timing, const WireOrigin& wire, cons
     return row;
 }
 
-Json contention_row(const ContentionTiming& timing, const WireOrigin& wire, const BenchOrigin& origin) {
+std::optional<Json> contention_row(const ContentionTiming& timing, const WireOrigin& wire,
+                                   const BenchOrigin& origin) {
+    if (timing.product_beside.repeats == 0 || timing.collective_beside.repeats == 0) return std::nullopt;
     Json row = row_of("contention", origin);
     add_wire(row, wire);
     row.update({{"op", name_of(timing.collective.kind)}, {"bytes", timing.collective.bytes.count()}});
     const Gemm& product = timing.product;
-    row["gemm"] = {{"m", product.m}, {"n", product.n}, {"k", product.k}, {"dtype", name_of(product.type)}};
+    row.update({{"m", product.m}, {"n", product.n}, {"k", product.k}});
     add_time(row, timing.product_alone, "gemm_us");
     add_time(row, timing.collective.time);
-    row["gemm_slowdown"] = slowdown_of(timing.product_beside, timing.product_alone);
+    row["matrix_slowdown"] = slowdown_of(timing.product_beside, timing.product_alone);
     row["collective_slowdown"] = slowdown_of(timing.collective_beside, timing.collective.time);
     return row;
 }

@@ -28,8 +28,9 @@ struct WireOrigin {
     Json nccl_env;  // the variables that decide, as they were set
 };
 Json collective_row(const CollectiveTiming& timing, const WireOrigin& wire, const BenchOrigin& origin);
-// `slowdown`: beside against alone. Nothing where the two never ran together for long enough: null.
-Json contention_row(const ContentionTiming& timing, const WireOrigin& wire, const BenchOrigin& origin);
+// Slowdowns: 0.12 is 1.12 times as long as alone. Nothing where the two never ran together for long enough.
+std::optional<Json> contention_row(const ContentionTiming& timing, const WireOrigin& wire,
+                                   const BenchOrigin& origin);
 Json communicator_row(Bytes device_memory, const WireOrigin& wire, const BenchOrigin& origin);
 
 }  // namespace wirewise

@@ -7,6 +7,7 @@
 #include "model/collectives/pricer.hpp"
 #include "model/collectives/samples.hpp"
 #include "model/topology/live.hpp"
+#include "tools/inputs/machine.hpp"
 #include "tools/render/progress.hpp"
 #include "tools/run/job_environment.hpp"
 
@@ -25,11 +26,6 @@ Json deciding_variables() {
     return set;
 }
 
-Machine machine_here() {
-    std::vector<std::string> warnings;
-    return machine_of(import_live(), "this machine", warnings);
-}
-
 // The labels of measured cases.
 std::string label_of(const WireName& wire) {
     if (wire.transport == "shm") return "host_memory";
@@ -43,6 +39,11 @@ WireOrigin origin_of(const Machine& machine, const std::vector<int>& gpus) {
 }
 
 }  // namespace
+
+Machine machine_here() {
+    std::vector<std::string> warnings;
+    return machine_of(import_live(), "this machine", warnings);
+}
 
 const std::vector<WireChoice>& wire_choices() {
     static const std::vector<WireChoice> choices{
@@ -64,7 +65,8 @@ Json measure_wires(DeviceModule& module, Rendezvous& ranks, const BenchOrigin& o
     for (const CollectiveTiming& timing : costs.collectives)
         rows.push_back(collective_row(timing, wire_of(timing.ranks), origin));
     for (const ContentionTiming& timing : costs.contention)
-        rows.push_back(contention_row(timing, wire_of(timing.collective.ranks), origin));
+        if (const auto row = contention_row(timing, wire_of(timing.collective.ranks), origin))
+            rows.push_back(*row);
     return rows;
 }
 

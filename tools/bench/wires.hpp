@@ -6,6 +6,7 @@
 
 #include "executor/training/device_module.hpp"
 #include "executor/training/rendezvous.hpp"
+#include "model/topology/machine.hpp"
 #include "tools/bench/bench_samples.hpp"
 
 namespace wirewise {
@@ -17,6 +18,9 @@ struct WireChoice {
     std::vector<std::string> variables;  // K=V
 };
 const std::vector<WireChoice>& wire_choices();
+
+// As its driver shows it. Throws InputError.
+Machine machine_here();
 
 // One rank's part; the rows are rank 0's.
 Json measure_wires(DeviceModule& module, Rendezvous& ranks, const BenchOrigin& origin, bool quiet);

@@ -119,7 +119,8 @@ class Gathering {
 
     void add_process(const MeasuredCase& one) {
         if (const auto* process = std::get_if<ProcessCase>(&one.subject))
-            samples.processes.push_back({process->runtime, process->launch, process->fixed_memory});
+            samples.processes.push_back(
+                {process->runtime, process->launch, process->fixed_memory, process->communicator});
     }
 
   private:

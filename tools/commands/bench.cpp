@@ -9,6 +9,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "model/topology/json_layout.hpp"
+#include "model/topology/machine_json.hpp"
 #include "model/transformer/read_config.hpp"
 #include "model/units/error.hpp"
 #include "model/units/text.hpp"
@@ -71,12 +73,19 @@ DeviceModule& module_here() {
     return *loaded.module;
 }
 
+// Where nobody names the machine, a file beside the samples says what it is: calibrate prices its wires.
+std::string machine_of_samples(const Options& options) {
+    if (!options.machine.machine.empty()) return options.machine.machine;
+    const std::string file = options.out + ".machine.json";
+    write_file(file, laid_out(to_json(machine_here())), "--out");
+    return file;
+}
+
 BenchOrigin origin_of(const Options& options, const DeviceModule& module) {
     std::string libraries;
     for (const auto& [name, version] : module.versions()) libraries += fmt::format(", {} {}", name, version);
     const std::string gpu = module.device_name(kDevice);
-    return {options.machine.machine.empty() ? gpu : options.machine.machine,
-            fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr))),
+    return {machine_of_samples(options), fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr))),
             fmt::format("measured: wirewise bench, {}, driver {}{}", gpu, devices_here().driver, libraries)};
 }
 
@@ -129,16 +138,15 @@ void write_rows(const Json& rows, const std::string& file) {
 }
 
 // In processes of their own, one a GPU: NCCL reads its variables once.
-void add_wires(const Options& options, const DeviceModule& module, Json& rows) {
+void add_wires(const Options& options, const DeviceModule& module, const BenchOrigin& origin, Json& rows) {
     const int gpus =
         options.machine.gpus == MachineOptions::kAllGpus ? module.device_count() : options.machine.gpus;
     if (gpus < 2) return;
     const std::string part = options.out + ".part";
     for (const WireChoice& wire : chosen_wires(options)) {
         RankCommand command;
-        command.words = {command.words.front(), "bench", "--measure", "wires", "--out", part};
-        if (!options.machine.machine.empty())
-            command.words.insert(command.words.end(), {"--machine", options.machine.machine});
+        command.words = {command.words.front(), "bench",       "--measure", "wires", "--out", part,
+                         "--machine",           origin.machine};
         if (options.output.quiet) command.words.emplace_back("--quiet");
         command.variables = wire.variables;
         launch_ranks(options.ranks, gpus, command);
@@ -176,7 +184,7 @@ Report bench(const Options& options) {
     const BenchOrigin origin = origin_of(options, module);
     if (options.wants("device")) add_device(module, origin, rows);  // before anything else uses the device
     if (options.wants("kernels")) add_kernels(options, module, origin, interrupt, rows);
-    if (options.wants("wires")) add_wires(options, module, rows);
+    if (options.wants("wires")) add_wires(options, module, origin, rows);
     return answer(options, rows);
 }
 
@@ -192,7 +200,7 @@ void add_bench_command(CommandLine& line) {
         "--wires", options->wires,
         "p2p; shm: through host memory; net: sockets. Others than p2p by NCCL's variables [all]");
     command.add_option("--machine", options->machine.machine,
-                       "what the samples call this machine [the GPU's name]");
+                       "a built-in or a file that describes this machine [written to OUT.machine.json]");
     command.add_option("--model", options->models, "whose kernels (repeatable) [mistral-7b, qwen3-1.7b]");
     CLI::Option* const gpus = command.add_option("--gpus", options->machine.gpus, "how many GPUs [all]");
     command
