@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <map>
 
 #include "executor/cuda/bench.hpp"
 #include "executor/cuda/device.hpp"
@@ -23,9 +24,12 @@ constexpr std::int64_t kSizes[] = {16 << 10,   128 << 10,  kMebi,       4 * kMeb
                                    16 * kMebi, 64 * kMebi, 256 * kMebi, 1024 * kMebi};
 constexpr std::int64_t kMost = 1024 * kMebi, kBeside = 256 * kMebi;
 
-// Calls in a row, so that a batch is longer than what starting it costs; and how often.
+// Calls in a row, so that a batch is longer than what starting it costs.
 int calls_of(std::int64_t bytes) { return bytes <= kMebi ? 20 : bytes <= 16 * kMebi ? 5 : 1; }
-int repeats_of(std::int64_t bytes) { return bytes <= 64 * kMebi ? 7 : 5; }
+
+// Wires speed up in their first second (sockets by a third), and neighbours disturb them for a while: the
+// first round does not count, and each time comes from several rounds.
+constexpr int kRounds = 4, kBatches = 3;
 
 // One of several groups that meet over one rendezvous.
 class Corner final : public Rendezvous {
@@ -82,13 +86,19 @@ class Group {
         for (int i = 0; i < times; ++i) groups_->run(Axis::world, call, stream());
     }
 
-    CollectiveTiming time(CollectiveKind kind, std::int64_t bytes) {
+    // Seconds a call, one a batch.
+    std::vector<double> sample(CollectiveKind kind, std::int64_t bytes, int batches) {
         const int calls = calls_of(bytes);
-        StreamClock clock(stream());
-        Timing timing = clock.time([&] { call(kind, bytes, calls); }, [] {}, repeats_of(bytes));
-        timing.median = timing.median / calls;
-        timing.spread = timing.spread / calls;
-        return {kind, Bytes(bytes), ranks_, timing};
+        std::vector<double> seconds;
+        Stopwatch watch;
+        for (int i = -1; i < batches; ++i) {
+            watch.start(stream());
+            call(kind, bytes, calls);
+            watch.stop(stream());
+            const double taken = watch.seconds();
+            if (i >= 0) seconds.push_back(taken / calls);
+        }
+        return seconds;
     }
 
   private:
@@ -174,11 +184,11 @@ InTurn time_in_turn(const Side& timed, const Side& other) {
 
 ContentionTiming measure_contention(Group& group, Product& product, CollectiveKind kind) {
     StreamClock clock(product.stream());
-    const CollectiveTiming collective = group.time(kind, kBeside);
+    const Timing collective = timing_of(group.sample(kind, kBeside, kBatches));
     const Timing product_time = clock.time([&] { product.call(1); }, [] {});
     const std::string key(name_of(kind));
     const Side wires{[&](int times) { group.call(kind, kBeside, times); }, group.stream(),
-                     group.corner().agree(key + "/collective", collective.time.median.value())};
+                     group.corner().agree(key + "/collective", collective.median.value())};
     const Side compute{[&](int times) { product.call(times); }, product.stream(),
                        group.corner().agree(key + "/product", product_time.median.value())};
     const InTurn products = time_in_turn(compute, wires), collectives = time_in_turn(wires, compute);
@@ -198,11 +208,18 @@ void measure_group(int ranks, const DeviceRank& rank, const std::function<void(c
     for (const CollectiveKind kind : kKinds) group.call(kind, kMebi);
     check(cudaStreamSynchronize(group.stream()), "cudaStreamSynchronize");
     costs.communicator = watch.used() - before - Bytes(2 * kMost);
-    for (const CollectiveKind kind : kKinds)
-        for (const std::int64_t bytes : kSizes) {
-            progress(fmt::format("{} GPUs, {}, {}", ranks, name_of(kind), to_text(Bytes(bytes))));
-            costs.collectives.push_back(group.time(kind, bytes));
-        }
+    std::map<std::pair<CollectiveKind, std::int64_t>, std::vector<double>> seconds;
+    for (int round = 0; round < kRounds; ++round)
+        for (const CollectiveKind kind : kKinds)
+            for (const std::int64_t bytes : kSizes) {
+                progress(fmt::format("{} GPUs, {}, {}, round {} of {}", ranks, name_of(kind),
+                                     to_text(Bytes(bytes)), round + 1, kRounds));
+                const std::vector<double> batches = group.sample(kind, bytes, kBatches);
+                auto& all = seconds[{kind, bytes}];
+                if (round > 0) all.insert(all.end(), batches.begin(), batches.end());
+            }
+    for (auto& [call, samples] : seconds)
+        costs.collectives.push_back({call.first, Bytes(call.second), ranks, timing_of(std::move(samples))});
     if (ranks < rank.rendezvous->world()) return;
     Product product;
     for (const CollectiveKind kind :

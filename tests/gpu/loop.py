@@ -4,10 +4,11 @@ predicted by the data sheet, by the shipped profile and by the calibrated one.
     tests/gpu/loop.py FOLDER-OF-BINARIES OUTPUT-FOLDER [--machine NAME] [--bench FILE] [--base PROFILE] [--quick]
 
 Writes bench.jsonl, profile.json and loop.jsonl (a run and its predictions each), and prints the errors. Nothing that is
-run here is a sample of the calibration: that sees `bench` alone.
+predicted here is a sample of a calibration: "calibrated" sees `bench` alone, "taught" a few short runs besides.
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -67,10 +68,33 @@ def predicted(words, profile, environment):
         return None, said[0]
 
 
+# What `run --calibrate` sees after that: a few steps of the benched model, shorter than any that is predicted.
+TAUGHT = [("nvlink", "ddp"), ("nvlink", "fsdp"), ("host_memory", "ddp"), ("host_memory", "fsdp_shard_grad_op"),
+          ("tcp_socket", "ddp"), ("tcp_socket", "fsdp")]
+
+
+def taught(profile):
+    taught_profile = os.path.join(out, "profile_taught.json")
+    shutil.copy(profile, taught_profile)
+    for wire, strategy in TAUGHT:
+        rc, text, said = call(["run", "--model", "mistral-7b", "--set", "num_hidden_layers=6", "--sequence-length", "2048",
+                               "--micro-batch", "1", "--max-grad-norm", "1", "--strategy", strategy, "--gpus", "2",
+                               "--backend", "cuda", "--steps", "4", "--learning-rate", "2e-5", "--format", "json", "--quiet",
+                               "--calibrate", taught_profile], WIRES[wire])
+        open(os.path.join(out, f"taught_{wire}_{strategy}.json"), "w").write(text)
+        after = json.loads(text)["calibration"]["next_step_seconds"] if rc == 0 else None
+        run = json.loads(text) if rc == 0 else None
+        print(f"taught {wire} {strategy}: rc {rc} {said[0][-200:]}" + (
+            f" measured {run['measured']['step_seconds'] * 1e3:.1f} predicted {run['predicted']['step_seconds'] * 1e3:.1f}"
+            f" next {after * 1e3:.1f} ms" if run else ""), flush=True)
+    return taught_profile
+
+
 profiles = {"data sheet": "data-sheet", "shipped": "h200-sxm"}
 calibrated = prepared()
 if calibrated:
     profiles["calibrated"] = calibrated
+    profiles["taught"] = taught(calibrated)
 errors = {name: {} for name in profiles}
 with open(os.path.join(out, "loop.jsonl"), "w") as rows:
     for model, layers, sequence, micro, accumulation, strategies in SHAPES:
