@@ -127,9 +127,9 @@ TEST(Loss, BytesPerLogit) {
     };
     EXPECT_NEAR(less({.upcasts = false}, 0), 12 - 6, 0.1);
     EXPECT_NEAR(less({.upcasts = false, .keeps_logits = true}, 0), 12 - 8, 0.1);
-    EXPECT_NEAR(less({}, 1024), 12 - 4 - 8.0 / 8 - 2.0 / 8, 0.6);
-    EXPECT_GE(less({.compiled = true}, 0),
-              12 - 6);  // what follows, the head's own gradients, is the peak then
+    // What follows is the peak then: the head's own gradients, of each chunk a matrix of the weight's size.
+    EXPECT_GE(less({}, 1024), 12 - 7);
+    EXPECT_GE(less({.compiled = true}, 0), 12 - 6);
 }
 
 // fp32 copies of parameters and, at the step, of all gradients: 8 bytes a parameter.
