@@ -148,7 +148,7 @@ std::vector<Reading> readings_of(const PublishedRow& row) {
             readings.push_back({MeasuredQuantity::step_seconds, *seconds});
     if (!row.meaning.facts.contains("memory_is_not_comparable")) {
         add_memory(row, readings);
-        add_feasible(row, readings);
+        if (!row.meaning.facts.contains("limit_is_not_comparable")) add_feasible(row, readings);
     }
     return readings;
 }
