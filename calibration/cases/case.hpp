@@ -47,6 +47,14 @@ struct TransferCase {
     Bytes bytes;
 };
 
+// What one process of a runtime spends to launch a kernel, or holds on the device before it has a buffer;
+// zero: not measured. No step's quantity: for calibration only.
+struct ProcessCase {
+    std::string machine, runtime;
+    Seconds launch;
+    Bytes fixed_memory;
+};
+
 // What summaries are made by. Empty: not stated.
 struct CaseLabels {
     std::string source;    // "measured", or the group of published rows: "llm-foundry"
@@ -58,7 +66,7 @@ struct MeasuredCase {
     std::string id, place;  // place: "file:line"
     std::string date;       // of the measurement; empty: not stated
     CaseLabels labels;
-    std::variant<TrainingStepCase, PublishedCollective, KernelCase, TransferCase> subject;
+    std::variant<TrainingStepCase, PublishedCollective, KernelCase, TransferCase, ProcessCase> subject;
     std::vector<Reading> readings;
     bool apart = false;     // rests on something assumed: reported in a line of its own
     std::string set_aside;  // why it is out of reach; empty: it is predicted. Never looks at an error

@@ -131,6 +131,22 @@ MeasuredCase unpredicted(const JsonLine& line) {
     return result;
 }
 
+// Launches and fixed memory, as `bench` writes them: of our own executor's process where no other is named.
+MeasuredCase process_case(const JsonLine& line) {
+    MeasuredCase result = unpredicted(line);
+    const bool launch = line.text("kind") == "launch";
+    ProcessCase process{
+        line.needed_text("machine"), line.has("runtime") ? line.text("runtime") : "native", {}, {}};
+    if (launch)
+        process.launch = Seconds(line.positive("us") * 1e-6);
+    else
+        process.fixed_memory = Bytes(line.integer("context_bytes") + line.integer("libraries_bytes"));
+    if (process.fixed_memory < 0_B)
+        line.refuse("context_bytes", "is negative", "write what the process holds");
+    result.subject = std::move(process);
+    return result;
+}
+
 }  // namespace
 
 std::vector<MeasuredCase> kernel_cases(const JsonLine& line) {
@@ -141,6 +157,7 @@ std::vector<MeasuredCase> kernel_cases(const JsonLine& line) {
     if (kind == "copy" && line.has("bytes")) return {copy_case(line)};
     if (kind == "h2d") return {transfer_case(line, MemorySpace::host, MemorySpace::device)};
     if (kind == "d2h") return {transfer_case(line, MemorySpace::device, MemorySpace::host)};
+    if (kind == "launch" || kind == "fixed_memory") return {process_case(line)};
     for (const DType type : {DType::bf16, DType::fp32})
         if (kind == fmt::format("adamw_fused_{}", name_of(type))) return {update_case(line, type)};
     return {unpredicted(line)};

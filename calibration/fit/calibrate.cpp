@@ -90,6 +90,47 @@ std::string refusal(const CalibrationSamples& samples, const ProfileFit& fit) {
     return {};
 }
 
+using Errors = std::map<std::string, std::vector<double>>;  // by kind
+
+std::vector<ErrorRow> rows_of(const Errors& errors) {
+    std::vector<ErrorRow> rows;
+    for (const auto& [kind, sizes] : errors) rows.push_back(error_row(kind, sizes));
+    return rows;
+}
+
+void append(std::vector<ErrorRow> rows, std::vector<ErrorRow>& to) {
+    to.insert(to.end(), rows.begin(), rows.end());
+}
+
+// Off by more than the noise of small sizes, which only adds (up to 60 %, tests/collectives).
+constexpr double kWireOutlier = 0.6;
+
+void add_wires(const CalibrationSamples& samples, const std::string& place, Calibration& calibration) {
+    if (samples.wires.empty()) return;
+    WireFit fit = fit_wires(calibration.profile, place, samples.wires, samples.source, samples.date);
+    calibration.profile["wires"] = std::move(fit.wires);
+    Errors before, after, fitted;
+    for (const WireError& error : fit.errors) {
+        before[error.kind].push_back(error.before);
+        after[error.kind].push_back(error.unseen);
+        fitted[error.kind].push_back(error.fitted);
+        calibration.samples.push_back(
+            {error.id, error.kind, error.seconds, error.before, error.fitted, std::abs(error.unseen), 1});
+        if (std::abs(error.unseen) > kWireOutlier) calibration.outliers.push_back({error.id, error.unseen});
+    }
+    append(rows_of(before), calibration.before);
+    append(rows_of(after), calibration.after);
+    append(rows_of(fitted), calibration.fitted);
+}
+
+void add_processes(const CalibrationSamples& samples, Calibration& calibration) {
+    for (FittedTerm& term : set_processes(calibration.profile, samples.processes)) {
+        calibration.profile["terms"][term.term.pointer] = {
+            {"source", "measured: " + samples.source}, {"date", samples.date}, {"samples", term.samples}};
+        calibration.terms.push_back(std::move(term));
+    }
+}
+
 }  // namespace
 
 Calibration calibrate(const Json& old_profile, const std::string& place, const CalibrationSamples& samples) {
@@ -106,6 +147,8 @@ Calibration calibrate(const Json& old_profile, const std::string& place, const C
     calibration.outliers = outliers_of(samples, fit);
     calibration.refused = refusal(samples, fit);
     calibration.terms = std::move(fit.terms);
+    add_wires(samples, place, calibration);
+    add_processes(samples, calibration);
     return calibration;
 }
 

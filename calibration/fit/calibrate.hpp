@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "calibration/fit/processes.hpp"
 #include "calibration/fit/profile_fit.hpp"
+#include "calibration/fit/wires.hpp"
 
 namespace wirewise {
 
@@ -38,6 +40,8 @@ struct SampleError {
 struct CalibrationSamples {
     std::vector<Observation> times;
     std::map<std::string, RuntimeSamples> runtimes;
+    std::vector<WireSample> wires;
+    std::vector<ProcessSample> processes;
     std::string source, date;  // of the samples, for the origins
 };
 

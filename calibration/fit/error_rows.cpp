@@ -12,12 +12,6 @@ double mean(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-ErrorRow row_of(const std::string& kind, std::vector<double> errors) {
-    for (double& error : errors) error = std::abs(error);
-    std::sort(errors.begin(), errors.end());
-    return {kind, static_cast<int>(errors.size()), mean(errors), errors[errors.size() / 2], errors.back()};
-}
-
 template <class ErrorsOf>
 std::vector<ErrorRow> rows_of(const std::vector<Observation>& samples, const ProfileFit& fit,
                               const ErrorsOf& errors_of) {
@@ -25,7 +19,7 @@ std::vector<ErrorRow> rows_of(const std::vector<Observation>& samples, const Pro
     for (std::size_t i = 0; i < samples.size(); ++i)
         for (const double error : errors_of(fit.errors[i])) by_kind[samples[i].kind].push_back(error);
     std::vector<ErrorRow> rows;
-    for (auto& [kind, errors] : by_kind) rows.push_back(row_of(kind, std::move(errors)));
+    for (auto& [kind, errors] : by_kind) rows.push_back(error_row(kind, std::move(errors)));
     return rows;
 }
 
@@ -34,6 +28,12 @@ std::vector<double> unseen(const ObservedError& error) {
 }
 
 }  // namespace
+
+ErrorRow error_row(const std::string& kind, std::vector<double> errors) {
+    for (double& error : errors) error = std::abs(error);
+    std::sort(errors.begin(), errors.end());
+    return {kind, static_cast<int>(errors.size()), mean(errors), errors[errors.size() / 2], errors.back()};
+}
 
 bool is_step(const Observation& sample) { return sample.kind.find(" step, ") != std::string::npos; }
 

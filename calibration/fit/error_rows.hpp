@@ -5,6 +5,8 @@
 
 namespace wirewise {
 
+ErrorRow error_row(const std::string& kind, std::vector<double> errors);
+
 std::vector<ErrorRow> errors_before(const std::vector<Observation>& samples, const ProfileFit& fit);
 // Left out as a member of each of its groups in turn; where a sample has none, by the fit itself.
 std::vector<ErrorRow> errors_left_out(const std::vector<Observation>& samples, const ProfileFit& fit);

@@ -69,14 +69,19 @@ PricedGroup priced(const GroupRates& rates, const NcclEnvironment& environment) 
 }
 
 // Samples speak only for what they were taken on: one group alone, nothing pinned.
+std::optional<WireName> wire_of(const GroupRates& rates, const NcclEnvironment& environment) {
+    if (rates.servers > 1 || rates.gpu.empty() || environment.pins_something()) return std::nullopt;
+    const bool p2p = rates.transport == Transport::p2p;
+    return WireName{rates.gpu, std::string(rates.transport_name), p2p ? rates.path : "", rates.ranks,
+                    rates.switch_port.rate > 0 && environment.nvls && rates.ranks > 2};
+}
+
 void attach_samples(PricedGroup& group, const GroupRates& rates, const NcclEnvironment& environment,
                     const CollectiveSamples& samples) {
-    if (rates.servers > 1 || rates.gpu.empty() || environment.pins_something()) return;
-    const bool p2p = rates.transport == Transport::p2p;
-    const WireName wire{rates.gpu, std::string(rates.transport_name), p2p ? rates.path : "", rates.ranks,
-                        rates.switch_port.rate > 0 && environment.nvls && rates.ranks > 2};
+    const std::optional<WireName> wire = wire_of(rates, environment);
+    if (!wire) return;
     for (std::size_t kind = 0; kind < kKinds; ++kind)
-        group.kinds[kind].curve = samples.find(wire, static_cast<CollectiveKind>(kind));
+        group.kinds[kind].curve = samples.find(*wire, static_cast<CollectiveKind>(kind));
 }
 
 }  // namespace
@@ -151,6 +156,15 @@ CollectivePrice CollectivePricer::price(CollectiveKind kind, Bytes bytes) const 
         if (price.seconds >= slowest.seconds) slowest = price;
     }
     return slowest;
+}
+
+std::optional<WireName> sampled_wire(const Machine& machine, const NcclEnvironment& environment,
+                                     const std::vector<int>& gpus) {
+    const std::vector<ServerView> views = views_of_servers(machine, {gpus});
+    if (views.size() != 1) return std::nullopt;
+    const std::vector<GroupRates> groups = rates_of_groups(machine, environment, views.front());
+    if (groups.size() != 1) return std::nullopt;
+    return wire_of(groups.front(), environment);
 }
 
 }  // namespace wirewise

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 namespace wirewise {
 
 class CollectiveSamples;
+struct WireName;
 
 // The views live as long as the pricer that gave them.
 struct CollectivePrice {
@@ -49,5 +51,10 @@ class CollectivePricer {
     struct State;
     std::unique_ptr<State> state_;
 };
+
+// The wires that a collective over these GPUs runs on, as samples name them. Nothing where samples speak for
+// no wires: several servers, GPUs of several kinds, algorithms or channels pinned by the environment.
+std::optional<WireName> sampled_wire(const Machine& machine, const NcclEnvironment& environment,
+                                     const std::vector<int>& gpus);
 
 }  // namespace wirewise

@@ -18,9 +18,9 @@ CurveShape shape_of(const WireName& wire, CollectiveKind kind) {
 
 }  // namespace
 
-void CollectiveSamples::add(const WireName& wire, CollectiveKind kind,
-                            std::vector<std::pair<Bytes, Seconds>> samples) {
-    curves_.insert_or_assign({wire, kind}, CollectiveCurve(std::move(samples), shape_of(wire, kind)));
+void CollectiveSamples::add(MeasuredCurve curve) {
+    const CurveShape shape = shape_of(curve.wire, curve.kind);
+    curves_.insert_or_assign({curve.wire, curve.kind}, CollectiveCurve(std::move(curve.samples), shape));
 }
 
 const CollectiveCurve* CollectiveSamples::find(const WireName& wire, CollectiveKind kind) const {

@@ -20,9 +20,16 @@ struct WireName {
     auto operator<=>(const WireName&) const = default;
 };
 
+struct MeasuredCurve {
+    WireName wire;
+    CollectiveKind kind{};
+    std::vector<std::pair<Bytes, Seconds>> samples;
+};
+
 class CollectiveSamples {
   public:
-    void add(const WireName& wire, CollectiveKind kind, std::vector<std::pair<Bytes, Seconds>> samples);
+    // Takes the place of what was known of the same collective on the same wires.
+    void add(MeasuredCurve curve);
 
     const CollectiveCurve* find(const WireName& wire, CollectiveKind kind) const;
     bool empty() const { return curves_.empty(); }
@@ -31,9 +38,10 @@ class CollectiveSamples {
     std::map<std::pair<WireName, CollectiveKind>, CollectiveCurve> curves_;
 };
 
-// calibration/profiles/collectives_*.json. Throws InputError naming file and JSON pointer.
-CollectiveSamples load_collective_samples(const std::string& file);
-// Adds the curves of such a file's text; `place` names it in messages.
-void add_collective_samples(CollectiveSamples& samples, std::string_view text, const std::string& place);
+// The `wires` of a profile (calibration/profiles/*.json), given as its text; none where it has none. Throws
+// InputError naming file (`place`) and JSON pointer.
+std::vector<MeasuredCurve> measured_curves(std::string_view profile_text, const std::string& place);
+void add_collective_samples(CollectiveSamples& samples, std::string_view profile_text,
+                            const std::string& place);
 
 }  // namespace wirewise

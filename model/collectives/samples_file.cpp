@@ -1,60 +1,55 @@
-#include <fstream>
-#include <sstream>
-
 #include "model/collectives/samples.hpp"
 #include "model/topology/json_view.hpp"
-#include "model/units/error.hpp"
 #include "model/units/text.hpp"
 
 namespace wirewise {
 namespace {
 
-std::string read_file(const std::string& file) {
-    std::ifstream in(file);
-    if (!in) throw InputError(file, "cannot be read", "give a file of measured collectives");
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
-
-void read_curve(const JsonView& view, WireName wire, CollectiveSamples& samples) {
+MeasuredCurve read_curve(const JsonView& view, const WireName& wire) {
     view.expect_keys({"transport", "path", "op", "samples"});
-    wire.transport = view.at("transport").text();
-    if (const auto path = view.find("path")) wire.path = path->text();
+    MeasuredCurve curve{wire, {}, {}};
+    curve.wire.transport = view.at("transport").text();
+    if (const auto path = view.find("path")) curve.wire.path = path->text();
     const auto kind = collective_from(view.at("op").text());
     if (!kind)
         view.at("op").refuse("not a collective",
                              "write all_reduce, all_gather, reduce_scatter, broadcast, ...");
-    std::vector<std::pair<Bytes, Seconds>> points;
+    curve.kind = *kind;
     for (const JsonView& point : view.at("samples").items()) {
         const std::vector<JsonView> pair = point.items();
         if (pair.size() != 2)
             point.refuse("a sample is a size and a time", "write [\"16 MiB\", \"75.2 us\"]");
-        points.emplace_back(pair[0].bytes(), parse_seconds(pair[1].text(), pair[1].place()));
+        const Bytes bytes = pair[0].bytes();
+        const Seconds seconds = parse_seconds(pair[1].text(), pair[1].place());
+        if (bytes < 1_B || !(seconds > Seconds(0)))
+            point.refuse("is not above zero", "write what was measured");
+        curve.samples.emplace_back(bytes, seconds);
     }
-    if (points.empty()) view.at("samples").refuse("empty", "give at least one sample");
-    samples.add(wire, *kind, std::move(points));
+    if (curve.samples.empty()) view.at("samples").refuse("empty", "give at least one sample");
+    return curve;
+}
+
+void read_wires(const JsonView& view, WireName wire, std::vector<MeasuredCurve>& curves) {
+    view.expect_keys({"ranks", "in_switch", "origin", "curves"});
+    wire.ranks = view.at("ranks").integer(2, 1 << 20);
+    if (const auto flag = view.find("in_switch")) wire.in_switch = flag->boolean();
+    for (const JsonView& curve : view.at("curves").items()) curves.push_back(read_curve(curve, wire));
 }
 
 }  // namespace
 
-void add_collective_samples(CollectiveSamples& samples, std::string_view text, const std::string& place) {
-    const Json json = parse_topology_json(text, place);
+std::vector<MeasuredCurve> measured_curves(std::string_view profile_text, const std::string& place) {
+    const Json json = parse_topology_json(profile_text, place);
     const JsonView root(json, place);
-    root.expect_keys({"schema", "gpu", "ranks", "in_switch", "origin", "curves"});
-    if (root.at("schema").text() != "wirewise.collectives/1")
-        root.at("schema").refuse("not a file of measured collectives", "write \"wirewise.collectives/1\"");
-    WireName wire;
-    wire.gpu = root.at("gpu").text();
-    wire.ranks = root.at("ranks").integer(2, 1 << 20);
-    if (const auto view = root.find("in_switch")) wire.in_switch = view->boolean();
-    for (const JsonView& curve : root.at("curves").items()) read_curve(curve, wire, samples);
+    std::vector<MeasuredCurve> curves;
+    if (const auto wires = root.find("wires"))
+        for (const JsonView& one : wires->items()) read_wires(one, {.gpu = root.at("gpu").text()}, curves);
+    return curves;
 }
 
-CollectiveSamples load_collective_samples(const std::string& file) {
-    CollectiveSamples samples;
-    add_collective_samples(samples, read_file(file), file);
-    return samples;
+void add_collective_samples(CollectiveSamples& samples, std::string_view profile_text,
+                            const std::string& place) {
+    for (MeasuredCurve& curve : measured_curves(profile_text, place)) samples.add(std::move(curve));
 }
 
 }  // namespace wirewise

@@ -1,6 +1,5 @@
-// calibration/profiles/*.json, as compiled into the binary: cost profiles ("h200-sxm.json") and measured
-// collectives
-// ("collectives_h200-x2.json").
+// calibration/profiles/*.json, as compiled into the binary: all that was measured of one GPU kind, its wires
+// included.
 #pragma once
 
 #include <span>

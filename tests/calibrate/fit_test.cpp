@@ -103,7 +103,7 @@ TEST(Calibrate, EveryNumberStaysPositive) {
 
 TEST(Calibrate, NothingToFitChangesNothing) {
     const Json sheet = to_json(data_sheet());
-    const Calibration found = calibrate(sheet, "sheet", {{}, {}, "nothing", "2026-11-30"});
+    const Calibration found = calibrate(sheet, "sheet", {.source = "nothing", .date = "2026-11-30"});
     EXPECT_EQ(found.profile["gemm"], sheet["gemm"]);
     EXPECT_TRUE(found.refused.empty());
 }

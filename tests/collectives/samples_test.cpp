@@ -11,13 +11,11 @@
 
 #include "model/collectives/pricer.hpp"
 #include "model/topology/built_in.hpp"
-#include "model/topology/json_view.hpp"
-#include "model/units/text.hpp"
 
 namespace wirewise::test {
 namespace {
 
-constexpr const char* kProfile = WIREWISE_SOURCE_FOLDER "/calibration/profiles/collectives_h200-x2.json";
+constexpr const char* kProfile = WIREWISE_SOURCE_FOLDER "/calibration/profiles/h200-sxm.json";
 
 struct Sample {
     std::string transport, path;
@@ -26,16 +24,22 @@ struct Sample {
     Seconds seconds;
 };
 
-std::vector<Sample> profile_samples() {
+std::string profile_text() {
     std::ifstream in(kProfile);
-    const Json json = Json::parse(in);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+CollectiveSamples all_samples() {
+    CollectiveSamples samples;
+    add_collective_samples(samples, profile_text(), kProfile);
+    return samples;
+}
+
+std::vector<Sample> profile_samples() {
     std::vector<Sample> samples;
-    for (const auto& curve : json.at("curves"))
-        for (const auto& point : curve.at("samples"))
-            samples.push_back({curve.at("transport"), curve.value("path", ""),
-                               *collective_from(curve.at("op").get<std::string>()),
-                               parse_bytes(point[0].get<std::string>(), "test"),
-                               parse_seconds(point[1].get<std::string>(), "test")});
+    for (const MeasuredCurve& curve : measured_curves(profile_text(), kProfile))
+        for (const auto& [bytes, seconds] : curve.samples)
+            samples.push_back({curve.wire.transport, curve.wire.path, curve.kind, bytes, seconds});
     return samples;
 }
 
@@ -46,7 +50,7 @@ CollectiveSamples without(const std::vector<Sample>& all, Bytes left_out) {
             curves[{{"h200-sxm", sample.transport, sample.path, 2, false}, sample.op}].emplace_back(
                 sample.bytes, sample.seconds);
     CollectiveSamples samples;
-    for (auto& [name, points] : curves) samples.add(name.first, name.second, std::move(points));
+    for (auto& [name, points] : curves) samples.add({name.first, name.second, std::move(points)});
     return samples;
 }
 
@@ -95,7 +99,7 @@ TEST(CollectiveCurve, NeverFallsBetweenRisingSamples) {
 }
 
 TEST(CollectiveSamples, AreReadBackAtTheirOwnSizes) {
-    const CollectiveSamples samples = load_collective_samples(kProfile);
+    const CollectiveSamples samples = all_samples();
     const CollectivePricer pricer(*built_in_machine("h200-x2"), environment_of("p2p"), {{0, 1}}, &samples);
     const CollectivePrice price = pricer.price(CollectiveKind::all_reduce, 1_GiB);
     EXPECT_TRUE(price.measured);
@@ -103,7 +107,7 @@ TEST(CollectiveSamples, AreReadBackAtTheirOwnSizes) {
 }
 
 TEST(CollectiveSamples, DoNotSpeakForOtherWires) {
-    const CollectiveSamples samples = load_collective_samples(kProfile);
+    const CollectiveSamples samples = all_samples();
     const auto measured = [&](const char* machine, const NcclEnvironment& environment,
                               std::vector<int> gpus) {
         return CollectivePricer(*built_in_machine(machine), environment, {std::move(gpus)}, &samples)

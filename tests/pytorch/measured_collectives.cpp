@@ -11,10 +11,10 @@ namespace wirewise {
 
 MeasuredCollectives::MeasuredCollectives(const std::string& wire) : wire_(wire) {
     const std::string transport = wire == "nvlink" ? "p2p" : wire == "host_memory" ? "shm" : "net";
-    const std::string file = WIREWISE_SOURCE_FOLDER "/calibration/profiles/collectives_h200-x2.json";
+    const std::string file = WIREWISE_SOURCE_FOLDER "/calibration/profiles/h200-sxm.json";
     std::ifstream stream(file);
     const auto profile = nlohmann::json::parse(stream);
-    for (const auto& measured : profile.at("curves")) {
+    for (const auto& measured : profile.at("wires").at(0).at("curves")) {
         const auto kind = collective_from(measured.at("op").get<std::string>());
         if (measured.at("transport") != transport || !kind) continue;
         auto& curve = samples_[*kind];

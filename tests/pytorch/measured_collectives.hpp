@@ -1,5 +1,5 @@
 // The cost of a collective as it was measured alone on two H200:
-// calibration/profiles/collectives_h200-x2.json.
+// calibration/profiles/h200-sxm.json.
 #pragma once
 
 #include <map>

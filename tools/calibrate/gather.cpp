@@ -8,9 +8,11 @@
 #include <set>
 
 #include "calibration/fit/observe.hpp"
+#include "model/collectives/pricer.hpp"
 #include "model/topology/import.hpp"
 #include "simulator/planner/candidate.hpp"
 #include "simulator/planner/walk_phases.hpp"
+#include "tools/inputs/collective_site.hpp"
 #include "tools/inputs/inputs.hpp"
 
 namespace wirewise {
@@ -65,7 +67,17 @@ void add_memory(const MeasuredCase& one, const Estimate& estimate, RuntimeSample
 
 class Gathering {
   public:
-    explicit Gathering(const CostProfile& profile) : profile_(profile) {}
+    Gathering(const CostProfile& profile, const CollectiveSamples& known)
+        : profile_(profile), wires_(known) {}
+
+    // Steps that are added later run on the wires as measured here.
+    void add_collectives(const std::vector<MeasuredCase>& cases, std::vector<std::string>& warnings) {
+        for (const MeasuredCase& one : cases)
+            if (const auto* run = std::get_if<PublishedCollective>(&one.subject);
+                run && one.set_aside.empty())
+                add_collective(one, *run, warnings);
+        for (const MeasuredCurve& curve : measured_wires(samples.wires)) wires_.add(curve);
+    }
 
     void add_step(const MeasuredCase& one) {
         auto inputs = inputs_of(plan_options_of(std::get<TrainingStepCase>(one.subject).plan_options,
@@ -75,6 +87,7 @@ class Gathering {
         const HostCosts host = question->profile.host;  // the machine's
         question->profile = profile_;
         question->profile.host = host;
+        question->samples = wires_;
         const Site site = site_of(*question, question->gpus);
         const ParallelPlan plan = plan_for(*question, question->strategies.front(), site.ranks());
         RuntimeSamples& runtime = samples.runtimes[std::string(name_of(plan.runtime))];
@@ -93,8 +106,31 @@ class Gathering {
 
     CalibrationSamples samples;
 
+    void add_process(const MeasuredCase& one) {
+        if (const auto* process = std::get_if<ProcessCase>(&one.subject))
+            samples.processes.push_back({process->runtime, process->launch, process->fixed_memory});
+    }
+
   private:
+    void add_collective(const MeasuredCase& one, const PublishedCollective& run,
+                        std::vector<std::string>& warnings) {
+        const Reading* time = reading_of(one, MeasuredQuantity::collective_seconds);
+        const CollectiveSite site = site_of(run);
+        const auto wire = sampled_wire(site.machine, site.environment, site.gpus);
+        if (!time || !wire) {
+            warnings.push_back(
+                fmt::format("{} is left out: {}", one.place,
+                            time ? "its environment pins algorithms or channels, or it spans servers"
+                                 : "it states no us"));
+            return;
+        }
+        const CollectivePricer pricer(site.machine, site.environment, {site.gpus}, &wires_);
+        samples.wires.push_back({one.id, *wire, run.op, run.bytes, Seconds(time->value),
+                                 pricer.price(run.op, run.bytes).seconds});
+    }
+
     const CostProfile& profile_;
+    CollectiveSamples wires_;
 };
 
 std::string machine_of(const MeasuredCase& one) { return one.labels.hardware; }
@@ -119,14 +155,30 @@ const GpuModel& gpu_of_samples(const std::vector<MeasuredCase>& cases) {
     return *gpu;
 }
 
+std::vector<MeasuredCase> without_copies(std::vector<MeasuredCase> cases) {
+    std::set<std::pair<std::string, std::vector<double>>> seen;
+    std::erase_if(cases, [&](const MeasuredCase& one) {
+        std::vector<double> readings;
+        if (std::holds_alternative<ProcessCase>(one.subject)) return false;
+        for (const Reading& reading : one.readings) readings.push_back(reading.value);
+        return !seen.insert({one.labels.hardware + "/" + one.id, readings}).second;
+    });
+    return cases;
+}
+
 CalibrationSamples gather(const std::vector<MeasuredCase>& cases, const CostProfile& profile,
-                          std::vector<std::string>& warnings,
+                          const CollectiveSamples& known, std::vector<std::string>& warnings,
                           const std::function<void(std::size_t, std::size_t, const std::string&)>& progress) {
-    Gathering gathering(profile);
+    Gathering gathering(profile, known);
+    gathering.add_collectives(cases, warnings);
     std::map<std::string, int> left_out;  // by reason
     for (std::size_t i = 0; i < cases.size(); ++i) {
         const MeasuredCase& one = cases[i];
         progress(i, cases.size(), one.id);
+        if (std::holds_alternative<ProcessCase>(one.subject)) {
+            gathering.add_process(one);
+            continue;
+        }
         if (!one.set_aside.empty()) {
             ++left_out[one.set_aside];
             continue;

@@ -14,6 +14,7 @@
 #include "tools/calibrate/gather.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/inputs/files.hpp"
+#include "tools/inputs/profile.hpp"
 #include "tools/render/progress.hpp"
 
 namespace wirewise {
@@ -36,7 +37,7 @@ std::vector<MeasuredCase> read_all(const Options& options) {
     std::vector<MeasuredCase> cases;
     for (const std::string& file : options.files)
         for (MeasuredCase& one : read_cases(file, {models_folder(options)})) cases.push_back(std::move(one));
-    return cases;
+    return without_copies(std::move(cases));
 }
 
 // The profile to start from: a file, else what the GPU's data sheet says.
@@ -65,10 +66,11 @@ Report calibrate_command(const Options& options) {
     const CostProfile profile = profile_from_json(base, place);
     Progress progress("calibrate", options.output.quiet);
     std::vector<std::string> warnings;
-    CalibrationSamples samples =
-        gather(cases, profile, warnings, [&](std::size_t done, std::size_t total, const std::string& now) {
-            progress.step(done, total, now);
-        });
+    const CollectiveSamples wires = samples_of(options.base);
+    CalibrationSamples samples = gather(cases, profile, wires, warnings,
+                                        [&](std::size_t done, std::size_t total, const std::string& now) {
+                                            progress.step(done, total, now);
+                                        });
     samples.source = names_of(options.files);
     samples.date = fmt::format("{:%Y-%m-%d}", std::chrono::system_clock::now());
     const Calibration calibration = calibrate(base, place, samples);

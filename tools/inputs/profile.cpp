@@ -2,32 +2,41 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <span>
 
 #include "model/cost/profile_files.hpp"
 #include "model/units/error.hpp"
+#include "tools/inputs/files.hpp"
 #include "tools/inputs/words.hpp"
 
 namespace wirewise {
 
 namespace {
 
-constexpr std::string_view kDataSheet = "data-sheet", kCollectives = "collectives_";
+constexpr std::string_view kDataSheet = "data-sheet";
 
 std::string stem(const EmbeddedFile& file) { return std::string(file.name.substr(0, file.name.rfind('.'))); }
+
+bool is_shipped(const std::string& named) {
+    const std::span<const EmbeddedFile> files = profile_files();
+    return std::any_of(files.begin(), files.end(), [&](const auto& file) { return stem(file) == named; });
+}
+
+[[noreturn]] void refuse_unknown(const std::string& named) {
+    std::vector<std::string> names{std::string(kDataSheet)};
+    for (const EmbeddedFile& file : profile_files()) names.push_back(stem(file));
+    throw InputError("--profile", "no file and no shipped profile \"" + named + "\"",
+                     remedy_from(named, names));
+}
 
 CostProfile find_profile(const std::string& named, const GpuModel& gpu) {
     if (named.empty()) return profile_for(gpu);
     if (named == kDataSheet) return profile_from_data_sheet(gpu);
     if (std::filesystem::exists(named)) return load_profile(named);
-    std::vector<std::string> names{std::string(kDataSheet)};
-    for (const EmbeddedFile& file : profile_files()) {
-        if (file.name.starts_with(kCollectives)) continue;
-        if (stem(file) == named) return profile_for(gpu_model(named));
-        names.push_back(stem(file));
-    }
-    throw InputError("--profile", "no file and no shipped profile \"" + named + "\"",
-                     remedy_from(named, names));
+    if (is_shipped(named)) return profile_for(gpu_model(named));
+    refuse_unknown(named);
 }
 
 }  // namespace
@@ -45,8 +54,10 @@ CollectiveSamples samples_of(const std::string& named) {
     CollectiveSamples samples;
     if (named == kDataSheet) return samples;
     for (const EmbeddedFile& file : profile_files())
-        if (file.name.starts_with(kCollectives))
-            add_collective_samples(samples, file.text, std::string(file.name));
+        add_collective_samples(samples, file.text, std::string(file.name));
+    if (named.empty() || is_shipped(named)) return samples;
+    if (!std::filesystem::exists(named)) refuse_unknown(named);
+    add_collective_samples(samples, text_of_file(named, "--profile"), named);
     return samples;
 }
 

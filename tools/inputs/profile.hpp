@@ -14,7 +14,8 @@ namespace wirewise {
 // data sheet. Warns when it is another GPU's.
 CostProfile profile_of(const std::string& named, const Machine& machine, std::vector<std::string>& warnings);
 
-// All measured collectives that are shipped; none with --profile data-sheet.
+// All measured collectives that are shipped, and those of the named file in their place; none with --profile
+// data-sheet.
 CollectiveSamples samples_of(const std::string& named);
 
 }  // namespace wirewise

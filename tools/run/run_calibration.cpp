@@ -20,9 +20,7 @@ namespace {
 CalibrationSamples samples_of(const std::vector<Timeline>& measured, const RunInputs& inputs,
                               const Prediction& prediction) {
     constexpr double kShortest = 1e-3;  // of the step
-    TimelinesToObserve run{prediction.program,
-                           measured,
-                           prediction.wires,
+    TimelinesToObserve run{prediction.program, measured, prediction.wires,
                            std::string(name_of(inputs.plan.runtime)),
                            kShortest * to_seconds(measured.front().end)};
     CalibrationSamples samples;
@@ -38,11 +36,20 @@ Seconds next_step(const Prediction& prediction, const Json& document, const std:
         simulate(prediction.program, profile, prediction.wires(profile), profile.runtime("native")).end);
 }
 
+// The old profile, with what its file knows of the wires.
+Json old_document(const CostProfile& profile, const std::string& file) {
+    Json old = to_json(profile);
+    if (!std::filesystem::exists(file)) return old;
+    const Json before = parse_topology_json(text_of_file(file, "--calibrate"), file);
+    if (before.contains("wires")) old["wires"] = before["wires"];
+    return old;
+}
+
 }  // namespace
 
 void add_calibration(const std::string& file, const std::vector<Timeline>& measured, const RunInputs& inputs,
                      const Prediction& prediction, Report& report) {
-    const Json old = to_json(prediction.profile);
+    const Json old = old_document(prediction.profile, file);
     const bool replaces = std::filesystem::exists(file);
     const Calibration calibration = calibrate(old, file, samples_of(measured, inputs, prediction));
     const bool better = calibration.refused.empty();

@@ -8,11 +8,9 @@
 
 #include "model/collectives/pricer.hpp"
 #include "model/cost/kernel_time.hpp"
-#include "model/topology/edit.hpp"
-#include "model/topology/fabric.hpp"
 #include "model/topology/import.hpp"
-#include "model/topology/machine_json.hpp"
 #include "model/units/error.hpp"
+#include "tools/inputs/collective_site.hpp"
 #include "tools/inputs/profile.hpp"
 #include "tools/validate/predict.hpp"
 
@@ -111,32 +109,10 @@ std::vector<Comparison> compare_step(const MeasuredCase& one, const TrainingStep
     return result;
 }
 
-Machine machine_of(const PublishedCollective& run) {
-    ImportHints hints;
-    if (!run.gpu.empty()) hints.gpu = &gpu_model(run.gpu);
-    std::vector<std::string> notes;
-    Machine machine = run.machine.starts_with('{') ? machine_from_json_text(run.machine, run.id)
-                                                   : load_machine(run.machine, hints, notes);
-    if (run.pcie_peers) machine.pcie_peer_to_peer = true;
-    if (run.fabric_nics) machine.nics.clear();
-    return run.nodes > 1 ? join(std::move(machine), run.nodes, fabric_named(run.fabric)) : machine;
-}
-
 CollectivePrice price_of(const PublishedCollective& run, const std::string& profile) {
-    const Machine machine = machine_of(run);
-    NcclEnvironment environment;
-    for (const std::string& assignment : run.nccl_env) environment.set(assignment, "nccl_env");
-    std::vector<int> gpus;
-    for (int node = 0; node < run.nodes; ++node)
-        for (const int gpu : run.gpus) {
-            if (gpu >= machine.gpus_per_server())
-                throw InputError("gpus", fmt::format("there is no GPU {} on {}", gpu, machine.name),
-                                 "name fewer");
-            gpus.push_back(node * machine.gpus_per_server() + gpu);
-        }
+    const CollectiveSite site = site_of(run);
     const CollectiveSamples samples = samples_of(profile);
-    const CollectivePricer pricer(machine, environment, {gpus}, &samples);
-    return pricer.price(run.op, run.bytes);
+    return CollectivePricer(site.machine, site.environment, {site.gpus}, &samples).price(run.op, run.bytes);
 }
 
 std::vector<Comparison> compare_collective(const MeasuredCase& one, const PublishedCollective& run,
