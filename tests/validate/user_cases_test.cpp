@@ -23,7 +23,7 @@ TEST(UserCases, GetTheNumberTheyNeeded) {
     for (const char* id : {"c023", "c024", "c026"})
         EXPECT_EQ(worst.at(id), 0) << id << ": out of memory, as reported";
     for (const char* id : {"c110", "c114", "c116", "c126"}) EXPECT_LT(worst.at(id), 0.2) << id;
-    EXPECT_EQ(worst.at("c029"), 0) << "70 billion parameters on eight cards of 80 GB, as reported";
+    EXPECT_LT(worst.at("c029"), 0.15) << "70 billion parameters fit on eight cards of 80 GB, as reported";
 }
 
 // torchtitan, torchtune and KempnerForge print what they used: selective recomputation, loss in chunks, bf16
