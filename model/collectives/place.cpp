@@ -6,6 +6,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "model/collectives/promise.hpp"
 #include "model/collectives/wiring_shape.hpp"
 #include "model/units/error.hpp"
 
@@ -59,6 +60,20 @@ std::vector<Shape> shapes_of(const PairLabels& labels, int count) {
         ++shapes[entry->second].alike;
     } while (next(gpus, labels.gpus()));
     return shapes;
+}
+
+// An irregular mesh of 16 GPUs has thousands of shapes, and to price one takes about a millisecond.
+constexpr std::size_t kMostPriced = 256;
+
+std::vector<Shape> most_promising(const Machine& machine, std::vector<Shape> shapes) {
+    if (shapes.size() <= kMostPriced) return shapes;
+    const Promise promise(machine);
+    std::vector<std::pair<double, std::size_t>> ranked;
+    for (std::size_t i = 0; i < shapes.size(); ++i) ranked.emplace_back(-promise.of(shapes[i].gpus), i);
+    std::sort(ranked.begin(), ranked.end());
+    std::vector<Shape> best;
+    for (std::size_t i = 0; i < kMostPriced; ++i) best.push_back(std::move(shapes[ranked[i].second]));
+    return best;
 }
 
 std::vector<std::vector<int>> groups_of(const std::vector<int>& order, int size) {
@@ -191,7 +206,8 @@ std::vector<Placement> place(const Machine& machine, const NcclEnvironment& envi
     const Search search(machine, environment, objective);
     const PairLabels labels(machine);
     std::vector<Placement> placements;
-    for (const Shape& shape : shapes_of(labels, count)) placements.push_back(search.best_order(shape));
+    for (const Shape& shape : most_promising(machine, shapes_of(labels, count)))
+        placements.push_back(search.best_order(shape));
     std::vector<int> naive(static_cast<std::size_t>(count));
     std::iota(naive.begin(), naive.end(), 0);
     const auto same = [&](const Placement& placement) { return placement.order == naive; };

@@ -25,12 +25,10 @@ std::vector<double> gigabytes(std::vector<double> ladder) {
 
 class Walk {
   public:
-    Walk(const GroupWires& wires, double speed, HopType farthest, int enough)
-        : wires_(wires),
-          speed_(speed),
-          farthest_(farthest),
-          enough_(enough),
-          used_(wires.wires().size(), 0.0) {
+    // `capacity`: by wire, what the rings may plan with.
+    Walk(const GroupWires& wires, const std::vector<double>& capacity, double speed, HopType farthest,
+         int enough)
+        : wires_(wires), speed_(speed), farthest_(farthest), enough_(enough), left_(capacity) {
         order_.reserve(static_cast<std::size_t>(wires.ranks()));
     }
 
@@ -45,22 +43,19 @@ class Walk {
         for (const LinkUse& use : hop.uses) {
             const auto link = static_cast<std::size_t>(use.link);
             // A link crossed twice by one hop is rare and only makes the search a little hopeful.
-            if (used_[link] + speed_ * use.plan_cost > wires_.wires()[link].plan * (1 + 1e-9)) return false;
+            if (speed_ * use.plan_cost > left_[link] + 1e-9 * wires_.wires()[link].plan) return false;
         }
         return true;
     }
 
     void take(const Hop& hop, double sign) {
         for (const LinkUse& use : hop.uses)
-            used_[static_cast<std::size_t>(use.link)] += sign * speed_ * use.plan_cost;
+            left_[static_cast<std::size_t>(use.link)] -= sign * speed_ * use.plan_cost;
     }
 
     double room(const Hop& hop) const {
         double room = std::numeric_limits<double>::max();
-        for (const LinkUse& use : hop.uses) {
-            const auto link = static_cast<std::size_t>(use.link);
-            room = std::min(room, wires_.wires()[link].plan - used_[link]);
-        }
+        for (const LinkUse& use : hop.uses) room = std::min(room, left_[static_cast<std::size_t>(use.link)]);
         return room;
     }
 
@@ -129,33 +124,79 @@ class Walk {
     double speed_;
     HopType farthest_;
     int enough_;
-    std::vector<double> used_;
+    std::vector<double> left_;  // capacity, less what the rings so far and this one take
     std::vector<int> order_;
     std::uint64_t visited_ = 0;
     std::vector<std::vector<int>> found_, best_;
     int steps_ = 0, improved_at_ = 0;
 };
 
-// The most a GPU can send, and any GPU receive: no set of rings carries more.
-double most_per_rank(const GroupWires& wires) {
-    double most = std::numeric_limits<double>::max();
+// What each rank can send and receive over all its links.
+struct Ports {
+    std::vector<double> out, in;
+
+    // No set of rings carries more than the weakest rank can send or receive.
+    double least() const {
+        return std::min(*std::min_element(out.begin(), out.end()), *std::min_element(in.begin(), in.end()));
+    }
+};
+
+// The link a hop arrives by; read requests, which go the other way, take none of the plan.
+int last_planned(const Hop& hop) {
+    const auto use = std::find_if(hop.uses.rbegin(), hop.uses.rend(),
+                                  [](const LinkUse& one) { return one.plan_cost > 0; });
+    return use == hop.uses.rend() ? hop.uses.back().link : use->link;
+}
+
+Ports ports_of(const GroupWires& wires) {
     const auto total = [&](int rank, bool out) {
         std::vector<int> seen;
         double sum = 0;
         for (int other = 0; other < wires.ranks(); ++other) {
             if (other == rank) continue;
             const Hop& hop = out ? wires.hop(rank, other) : wires.hop(other, rank);
-            if (hop.uses.empty()) continue;
-            const int link = out ? hop.uses.front().link : hop.uses.back().link;
+            if (hop.uses.empty() || hop.type == HopType::relayed) continue;
+            const int link = out ? hop.uses.front().link : last_planned(hop);
             if (std::find(seen.begin(), seen.end(), link) != seen.end()) continue;
             seen.push_back(link);
             sum += wires.wires()[static_cast<std::size_t>(link)].plan;
         }
         return sum;
     };
-    for (int rank = 0; rank < wires.ranks(); ++rank)
-        most = std::min({most, total(rank, true), total(rank, false)});
-    return most;
+    Ports ports;
+    for (int rank = 0; rank < wires.ranks(); ++rank) {
+        ports.out.push_back(total(rank, true));
+        ports.in.push_back(total(rank, false));
+    }
+    return ports;
+}
+
+std::vector<double> plan_rates(const GroupWires& wires) {
+    std::vector<double> rates;
+    for (const auto& wire : wires.wires()) rates.push_back(wire.plan);
+    return rates;
+}
+
+// A link far wider than its neighbours tempts the walk to pass over it again and again, and to leave the
+// other links of its ends idle. So from the widest direct links down, what both ends have beyond the weakest
+// rank is taken off.
+std::vector<double> rates_without_surplus(const GroupWires& wires, Ports ports) {
+    std::vector<double> rates = plan_rates(wires);
+    const double needed = ports.least();
+    std::vector<std::pair<double, std::pair<int, int>>> direct;
+    for (int from = 0; from < wires.ranks(); ++from)
+        for (int to = 0; to < wires.ranks(); ++to)
+            if (from != to && wires.hop(from, to).type == HopType::nvlink)
+                direct.push_back({-wires.hop(from, to).plan_rate, {from, to}});
+    std::sort(direct.begin(), direct.end());
+    for (const auto& [rate, ends] : direct) {
+        double& out = ports.out[static_cast<std::size_t>(ends.first)];
+        double& in = ports.in[static_cast<std::size_t>(ends.second)];
+        double& link = rates[static_cast<std::size_t>(wires.hop(ends.first, ends.second).uses.front().link)];
+        const double surplus = std::max(0.0, std::min({out - needed, in - needed, link}));
+        link -= surplus, out -= surplus, in -= surplus;
+    }
+    return rates;
 }
 
 double widest_hop(const GroupWires& wires) {
@@ -192,7 +233,10 @@ RingPlan rings_on_switch(const GroupWires& wires, double capability) {
 // full.
 RingPlan search_graph(const GroupWires& wires, double capability) {
     RingPlan best;
-    const double widest = widest_hop(wires), total = most_per_rank(wires);
+    const Ports ports = ports_of(wires);
+    const double widest = widest_hop(wires), total = ports.least();
+    std::vector<std::vector<double>> capacities{plan_rates(wires), rates_without_surplus(wires, ports)};
+    if (capacities[0] == capacities[1]) capacities.pop_back();
     for (const double speed : speed_ladder(capability)) {
         if (speed > widest) continue;
         if (best.channels() > 0 && speed / best.speed <= 0.49) break;
@@ -201,8 +245,10 @@ RingPlan search_graph(const GroupWires& wires, double capability) {
             const auto farthest = static_cast<HopType>(type);
             if (best.channels() > 0 && farthest > best.farthest) break;
             if (enough * speed <= best.rate()) break;
-            RingPlan found{Walk(wires, speed, farthest, enough).run(), speed, farthest};
-            if (found.rate() > best.rate()) best = std::move(found);
+            for (const std::vector<double>& capacity : capacities) {
+                RingPlan found{Walk(wires, capacity, speed, farthest, enough).run(), speed, farthest};
+                if (found.rate() > best.rate()) best = std::move(found);
+            }
         }
         if (best.rate() >= total * (1 - 1e-9)) break;
     }

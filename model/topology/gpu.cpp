@@ -138,6 +138,14 @@ const GpuModel* gpu_model_in(std::string_view text) {
     return best;
 }
 
+const GpuModel& gpu_named(std::string_view words) {
+    const auto all = all_gpu_models();
+    const bool listed =
+        std::any_of(all.begin(), all.end(), [&](const GpuModel& gpu) { return gpu.name == words; });
+    const GpuModel* spoken = listed ? nullptr : gpu_model_in(words);
+    return spoken ? *spoken : gpu_model(words);
+}
+
 const GpuModel* gpu_model_of_device(std::string_view pci_device) {
     for (const GpuModel& gpu : all_gpu_models())
         if (std::find(gpu.pci_devices.begin(), gpu.pci_devices.end(), pci_device) != gpu.pci_devices.end())

@@ -8,6 +8,7 @@
 #include <istream>
 
 #include "model/topology/built_in.hpp"
+#include "model/topology/encoding.hpp"
 #include "model/topology/machine_json.hpp"
 #include "model/topology/smi/import_text.hpp"
 #include "model/topology/xml/nccl_xml.hpp"
@@ -35,6 +36,26 @@ ImportResult import_json(std::string_view text, const ImportHints& hints) {
     return result;
 }
 
+// Markdown fences, a prompt or a log may stand around the XML.
+ImportResult import_embedded_xml(std::string_view text, std::size_t at, const ImportHints& hints) {
+    ImportResult result = import_nccl_xml(text.substr(at), hints);
+    if (result.verdict == Verdict::ok) result.verdict = Verdict::ok_with_repair;
+    result.repairs.emplace_back("words in front of the XML taken off");
+    return result;
+}
+
+ImportResult import_utf8(std::string_view text, const ImportHints& hints) {
+    const std::size_t at = first_sign(text);
+    if (at < text.size() && text[at] == '{') return import_json(text.substr(at), hints);
+    if (at < text.size() && text[at] == '<' && !smi::holds_matrix(text))
+        return import_nccl_xml(text.substr(at), hints);
+    ImportResult result = smi::import_text(text, hints);
+    const std::size_t root = text.find("<system ");
+    if (result.verdict == Verdict::reject && root != std::string_view::npos)
+        return import_embedded_xml(text, root, hints);
+    return result;
+}
+
 [[noreturn]] void refuse_unknown(std::string_view what) {
     throw InputError(std::string(what), "there is no such file and no such built-in machine",
                      fmt::format("near it: {}", fmt::join(near_names(what, built_in_machine_names()), ", ")));
@@ -50,7 +71,7 @@ std::string read_file(const std::filesystem::path& path) {
 
 // Pipes and devices have no size to look at beforehand.
 std::string read_topology(std::istream& from, const std::string& place) {
-    constexpr std::size_t kLargest = std::size_t{64} << 20;  // the largest real topology file is below 1 MB
+    constexpr std::size_t kLargest = std::size_t{16} << 20;  // the largest real topology file is below 1 MB
     constexpr std::size_t kPiece = std::size_t{64} << 10;
     std::string text;
     while (from && text.size() <= kLargest) {
@@ -59,7 +80,7 @@ std::string read_topology(std::istream& from, const std::string& place) {
         from.read(text.data() + end, kPiece);
         text.resize(end + static_cast<std::size_t>(from.gcount()));
     }
-    if (text.size() > kLargest) throw InputError(place, "is larger than 64 MiB", "name a machine file");
+    if (text.size() > kLargest) throw InputError(place, "is larger than 16 MiB", "name a machine file");
     if (from.bad()) throw InputError(place, "cannot be read", "name a readable file");
     return text;
 }
@@ -70,23 +91,27 @@ std::string_view name_of(Verdict verdict) {
 }
 
 ImportResult import_machine(std::string_view text, const ImportHints& hints) {
-    const std::size_t at = first_sign(text);
-    if (at < text.size() && text[at] == '{') return import_json(text.substr(at), hints);
-    if (at < text.size() && text[at] == '<' && !smi::holds_matrix(text))
-        return import_nccl_xml(text.substr(at), hints);
-    return smi::import_text(text, hints);
+    const auto decoded = utf8_of_utf16(text);
+    if (!decoded) return import_utf8(text, hints);
+    ImportResult result = import_utf8(*decoded, hints);
+    if (result.verdict == Verdict::ok) result.verdict = Verdict::ok_with_repair;
+    if (result.verdict != Verdict::reject) result.repairs.emplace_back("UTF-16 decoded");
+    return result;
+}
+
+ImportResult import_file(std::string_view path, ImportHints hints) {
+    const std::filesystem::path file(path);
+    std::error_code error;
+    if (std::filesystem::is_directory(file, error))
+        throw InputError(std::string(path), "is a folder", "name a file in it");
+    if (!std::filesystem::exists(file, error)) refuse_unknown(path);
+    hints.name = file.filename().string();
+    return import_machine(read_file(file), hints);
 }
 
 Machine load_machine(std::string_view what, const ImportHints& hints, std::vector<std::string>& notes) {
     if (auto built_in = built_in_machine(what)) return std::move(*built_in);
-    const std::filesystem::path path(what);
-    std::error_code error;
-    if (std::filesystem::is_directory(path, error))
-        throw InputError(std::string(what), "is a folder", "name a file in it");
-    if (!std::filesystem::exists(path, error)) refuse_unknown(what);
-    ImportHints named = hints;
-    named.name = path.filename().string();
-    return machine_of(import_machine(read_file(path), named), what, notes);
+    return machine_of(import_file(what, hints), what, notes);
 }
 
 Machine machine_of(ImportResult result, std::string_view place, std::vector<std::string>& notes) {

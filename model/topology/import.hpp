@@ -54,10 +54,13 @@ struct ImportResult {
     TopologyFacts facts;
 };
 
-// All of a file, pipe or device; throws InputError when it is no topology by its size.
+// All of a file, pipe or device, at most 16 MiB; throws InputError when it is no topology by its size.
 std::string read_topology(std::istream& from, const std::string& place);
 
 ImportResult import_machine(std::string_view text, const ImportHints& hints = {});
+
+// A file, named after its last part. Throws InputError where there is none, and names built-ins near it.
+ImportResult import_file(std::string_view path, ImportHints hints = {});
 
 // The machine, or an InputError that says why there is none; repairs and warnings are appended to `notes`.
 Machine machine_of(ImportResult result, std::string_view place, std::vector<std::string>& notes);

@@ -210,8 +210,11 @@ class Reader {
         if (nodes.size() < 2 || (view.has("pair") && nodes.size() != 2))
             list.refuse("two GPUs or more are joined");
         for (std::size_t a = 0; a < nodes.size(); ++a)
-            for (std::size_t b = a + 1; b < nodes.size(); ++b)
+            for (std::size_t b = a + 1; b < nodes.size(); ++b) {
+                if (boost::edge(nodes[a], nodes[b], builder_.machine().graph).second)
+                    list.refuse("two of these GPUs are joined by another entry already");
                 builder_.nvlink(nodes[a], nodes[b], links, by_hand);
+            }
     }
 
     // `links`: one number for all, or one per GPU where some have lost links.

@@ -4,7 +4,9 @@
 #include <numeric>
 
 #include "model/collectives/place.hpp"
+#include "model/topology/builder.hpp"
 #include "model/topology/built_in.hpp"
+#include "model/topology/gpu.hpp"
 
 namespace wirewise {
 namespace {
@@ -24,6 +26,24 @@ BENCHMARK_CAPTURE(place_on, bridge_groups, "h200-nvl-8")->DenseRange(2, 8)->Unit
 BENCHMARK_CAPTURE(place_on, cube_mesh, "dgx-1-v100")->DenseRange(2, 8)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(place_on, pcie, "rtx-4090-8")->DenseRange(2, 8)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(place_on, sixteen, "dgx-2")->Arg(8)->Unit(benchmark::kMillisecond);
+
+// Sixteen GPUs in a ring of NVLinks of three widths, which makes hundreds of shapes: limit 1 s.
+void place_on_mesh(benchmark::State& state) {
+    MachineBuilder build("mesh", CpuKind::amd_epyc);
+    std::vector<NodeId> gpus;
+    NodeId numa{};
+    for (int i = 0; i < 16; ++i) {
+        if (i % 4 == 0) numa = build.numa();
+        gpus.push_back(build.gpu(&gpu_model("a100-80gb-sxm")));
+        build.pcie(gpus.back(), build.host_bridge(numa), 4);
+    }
+    for (std::size_t i = 0; i < 16; ++i)
+        for (const std::size_t step : {1U, 3U})
+            build.nvlink(gpus[i], gpus[(i + step) % 16], 1 + static_cast<int>(i * step % 3));
+    const Machine machine = build.build();
+    for (auto _ : state) benchmark::DoNotOptimize(place(machine, {}, static_cast<int>(state.range(0))));
+}
+BENCHMARK(place_on_mesh)->Arg(4)->Arg(8)->Arg(12)->Unit(benchmark::kMillisecond);
 
 // HSDP: groups inside the job, so that orders matter.
 void place_groups(benchmark::State& state) {

@@ -131,7 +131,7 @@ TEST(BadOption, TokensBeyondReason) {
     expect_refused(wirewise_run(kPlan + "--tokens-total 1e30"), "--tokens-total");
 }
 TEST(BadFile, EndlessMachine) {
-    expect_refused(wirewise_run("plan --model mistral-7b --machine /dev/zero"), "64 MiB");
+    expect_refused(wirewise_run("plan --model mistral-7b --machine /dev/zero"), "16 MiB");
 }
 TEST(BadFile, ModelThatCannotBeRead) {
     expect_refused(wirewise_run("model /proc/self/mem"), "/proc/self/mem");
@@ -157,6 +157,10 @@ TEST(BadOption, StrategyTheRuntimeHasNot) {
 TEST(BadOption, UnknownRuntime) { expect_refused(wirewise_run(kPlan + "--runtime jax"), "--runtime"); }
 TEST(BadOption, UnknownMachine) {
     expect_refused(wirewise_run("plan --model mistral-7b --machine a100-80gb-x5"), "a100-80gb-x4");
+}
+TEST(BadOption, UnknownMachineToRead) { expect_refused(wirewise_run("topo h200-nvl-9"), "h200-nvl-8"); }
+TEST(BadOption, PlaceByNoBytes) {
+    expect_refused(wirewise_run("place --machine h200-nvl-8 --count 4 --bytes 0B"), "--bytes");
 }
 TEST(BadOption, UnknownFormat) { expect_refused(wirewise_run("model mistral-7b --format yaml"), "--format"); }
 TEST(BadOption, GlobalBatchThatDoesNotDivide) {

@@ -66,6 +66,19 @@ TEST(Topo, RejectIsStillJsonWithExitTwo) {
     EXPECT_EQ(run.json().at("verdict"), "reject");
 }
 
+TEST(Topo, MatrixStandsInAMarkdownFence) {
+    const Said run = wirewise_run("topo rtx-3090-2 --format markdown");
+    EXPECT_TRUE(run.out.starts_with("```\n")) << run.out;
+    EXPECT_TRUE(run.out.ends_with("\n```\n")) << run.out;
+}
+
+TEST(Topo, ProductNameOfTheGpu) {
+    const Said run = run_binary({"topo", "-", "--gpu", "NVIDIA GeForce RTX 3090"},
+                                "\tGPU0\tGPU1\nGPU0\t X \tNV4\nGPU1\tNV4\t X \n");
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(run.json().at("gpus").at(0).at("model"), "rtx-3090");
+}
+
 TEST(Topo, MachineFormatReadsBack) {
     const Said written = wirewise_run("topo h200-nvl-8 --format machine");
     ASSERT_EQ(written.exit_code, 0) << written.err;
@@ -92,6 +105,21 @@ TEST(Collective, NeverBeatsTheBound) {
     EXPECT_EQ(json.at("results").size(), 21U);
     for (const Json& row : json.at("results"))
         EXPECT_LE(row.at("busbw_bytes_per_second"), row.at("bound_busbw_bytes_per_second"));
+}
+
+TEST(Collective, SaysWhenThePinsLeaveNothing) {
+    const std::string question =
+        "collective --machine hgx-h100-8 --op all_reduce --bytes 1GiB --nccl-env NCCL_ALGO=NVLS";
+    EXPECT_EQ(wirewise_run(question).err, "");
+    const Said run = wirewise_run(question + " --nccl-env NCCL_PROTO=LL");
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_NE(run.err.find("leaves all_reduce no algorithm"), std::string::npos) << run.err;
+}
+
+TEST(Place, SaysWhichOptionsItLeavesAside) {
+    const Said run = wirewise_run("place --machine h200-nvl-8 --count 4 --gpu-ids 0,1");
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_NE(run.err.find("--gpu-ids have no effect"), std::string::npos) << run.err;
 }
 
 TEST(Place, PrefersOneBridgeGroup) {

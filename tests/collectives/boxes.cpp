@@ -1,6 +1,7 @@
 #include "tests/collectives/boxes.hpp"
 
 #include <array>
+#include <bit>
 #include <numeric>
 
 namespace wirewise::test {
@@ -120,6 +121,22 @@ Machine cube_mesh() {
                                                          {6, 7, 2}}};
     for (const auto& [a, b, links] : kEdges)
         build.nvlink(gpus[static_cast<std::size_t>(a)], gpus[static_cast<std::size_t>(b)], links);
+    return build.build();
+}
+
+Machine uneven_hypercube() {
+    MachineBuilder build("uneven hypercube", CpuKind::amd_epyc);
+    std::vector<NodeId> gpus;
+    NodeId numa{};
+    for (int i = 0; i < 16; ++i) {
+        if (i % 4 == 0) numa = build.numa();
+        gpus.push_back(build.gpu(&a100()));
+        build.pcie(gpus.back(), build.host_bridge(numa), 4);
+    }
+    for (unsigned a = 0; a < 16; ++a)
+        for (unsigned b = a + 1; b < 16; ++b)
+            if (std::has_single_bit(a ^ b))
+                build.nvlink(gpus[a], gpus[b], 1 + static_cast<int>((a * 2654435761U + b * 40503U) >> 7) % 3);
     return build.build();
 }
 

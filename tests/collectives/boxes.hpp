@@ -26,6 +26,10 @@ Machine pcie_box(const GpuModel& gpu, int numas, int switches, int per_switch, C
 // The hybrid cube mesh of eight V100 (DGX-1).
 Machine cube_mesh();
 
+// Sixteen A100, each joined to the four whose number differs in one bit, by one to three NVLinks without
+// pattern: almost every set of its GPUs is wired in its own way.
+Machine uneven_hypercube();
+
 std::vector<std::vector<int>> group(std::vector<int> gpus);
 std::vector<int> first(int count);
 

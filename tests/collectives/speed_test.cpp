@@ -42,11 +42,12 @@ TEST(Speed, PlacementsOfEightGpus) {
     EXPECT_LT(orders, kPatience * 50) << "groups of two on h100-nvl-8";
 }
 
-// Four GPUs below each of two PCIe switches on two NUMA nodes, and sixteen in NVLink groups of four.
+// Four GPUs below each of two PCIe switches on two NUMA nodes, sixteen in NVLink groups of four, a switch,
+// and a mesh with thousands of shapes.
 TEST(Speed, PlacementsOfSixteenGpus) {
     const Machine boxes[] = {pcie_box(a100(), 2, 2, 4, CpuKind::amd_epyc),
                              bridge_groups(h200(), 4, 4, 6, CpuKind::intel_emerald_rapids),
-                             *built_in_machine("dgx-2")};
+                             *built_in_machine("dgx-2"), uneven_hypercube()};
     for (const Machine& machine : boxes)
         for (const int count : {4, 8, 12}) {
             const double took = milliseconds([&] { place(machine, {}, count); });

@@ -51,5 +51,16 @@ TEST(Drawing, NamesEveryDeviceAndTheNarrowLink) {
     }
 }
 
+// 12.5 units a letter: a longer name would run out of the picture.
+TEST(Drawing, LongNamesAreShortened) {
+    Machine machine = *built_in_machine("rtx-3090-2");
+    machine.name = "a-machine-with-a-name-that-goes-on-and-on-and-on-for-no-good-reason & <more>";
+    const std::string svg = to_svg(machine);
+    const std::size_t end = svg.find("…</text>");
+    ASSERT_NE(end, std::string::npos);
+    EXPECT_LT(end - svg.rfind('>', end), 45U);
+    EXPECT_EQ(svg.find("<more>"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace wirewise

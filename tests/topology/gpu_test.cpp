@@ -44,6 +44,12 @@ TEST(GpuCatalogue, RecognisesProductNamesByTheLongestFragment) {
     EXPECT_EQ(gpu_model_of_device("0xffff"), nullptr);
 }
 
+TEST(GpuCatalogue, ProductNamesNameAKindToo) {
+    EXPECT_EQ(gpu_named("h200-sxm").name, "h200-sxm");
+    EXPECT_EQ(gpu_named("NVIDIA GeForce RTX 3090").name, "rtx-3090");
+    EXPECT_THROW(gpu_named("a toaster"), InputError);
+}
+
 TEST(GpuCatalogue, AnUnknownNameListsNearOnes) {
     try {
         gpu_model("h200");

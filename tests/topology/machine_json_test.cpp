@@ -91,6 +91,8 @@ TEST(MachineJson, RefusesWithFileAndPointer) {
         {R"("numa": [{"gpus": [{"index": 0, "gpu": "b100"}]}]})", "m.json:/numa/0/gpus/0/gpu", "b100"},
         {R"("numa": [{"gpus": [0]}], "cpu": "z80"})", "m.json:/cpu", "z80"},
         {R"("numa": [{"gpus": [0]}], "pcie": "gen9 x16"})", "m.json:/pcie", "gen9"},
+        {R"("numa": [{"gpus": [0, 1]}], "nvlink": [{"pair": [0, 1], "links": 4}, {"pair": [1, 0], "links": 4}]})",
+         "m.json:/nvlink/1/pair", "already"},
         {R"("numa": 3})", "m.json:/numa", "list"},
     };
     for (const Fault& fault : faults) {

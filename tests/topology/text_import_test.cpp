@@ -1,8 +1,10 @@
 // topo -m text in the shapes that pastes have. Matrices are typed for these tests.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <chrono>
 #include <random>
 #include <sstream>
 
@@ -207,6 +209,83 @@ TEST(TopoText, KindsAndBusIdsFromAListBesideTheMatrix) {
     ImportHints hints;
     hints.gpu = &gpu_model("rtx-3090");
     EXPECT_EQ(import_machine(kTwoPairs, hints).machine->gpus[0].model, hints.gpu);
+}
+
+// What `nvidia-smi topo -m > topo.txt` leaves behind in Windows PowerShell.
+TEST(TopoText, ReadsUtf16) {
+    for (const bool little : {true, false}) {
+        std::string bytes = little ? "\xff\xfe" : "\xfe\xff";
+        for (const char c : std::string(kTwoPairs)) {
+            if (!little) bytes += '\0';
+            bytes += c;
+            if (little) bytes += '\0';
+        }
+        const ImportResult result = import_machine(bytes + "?");  // half a letter at the end
+        EXPECT_EQ(result.verdict, Verdict::ok_with_repair);
+        EXPECT_EQ(classes_text(result.facts), classes_text(import_machine(kTwoPairs).facts));
+        ASSERT_EQ(result.repairs.size(), 1U);
+        EXPECT_EQ(result.repairs.front(), "UTF-16 decoded");
+    }
+    EXPECT_EQ(import_machine(std::string("\xff\xfe\0\0", 4)).verdict, Verdict::reject);
+}
+
+// "A100-SXM4-40GB" holds an X, which stands on the diagonal of a matrix.
+TEST(TopoText, ProductNamesAreNoRows) {
+    std::string list;
+    for (const char* kind : {"A100-SXM4-40GB", "Tesla V100-SXM2-32GB", "H100 80GB HBM3"}) {
+        list.clear();
+        for (int i = 0; i < 4; ++i) list += fmt::format("GPU {}: NVIDIA {} (UUID: GPU-{})\n", i, kind, i);
+        for (const std::string& text : {kTwoPairs + list, list + kTwoPairs}) {
+            const ImportResult result = import_machine(text);
+            EXPECT_EQ(result.verdict, Verdict::ok) << kind;
+            EXPECT_TRUE(result.repairs.empty()) << result.repairs.front();
+            EXPECT_FALSE(result.facts.gpus[3].model.empty()) << kind;
+        }
+    }
+}
+
+TEST(TopoText, LinkCountsAreThoseOfRealGpus) {
+    const auto matrix = [](const std::string& cell, const std::string& affinity = "\t0-7") {
+        return "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \t" + cell + affinity + "\nGPU1\t" + cell +
+               "\t X \t0-7\n";
+    };
+    EXPECT_EQ(import_machine(matrix("NV18")).facts.pairs.at(0).nvlinks, 18);
+    EXPECT_EQ(import_machine(matrix("NV4", "0-7")).facts.pairs.at(0).nvlinks, 4);  // "NV40-7"
+    EXPECT_EQ(import_machine(matrix("NV12", "0-7")).facts.pairs.at(0).nvlinks, 12);
+    for (const char* none : {"NV0", "NV99", "NV999", "NV#", "SYSTEM"}) {
+        const ImportResult result = import_machine(matrix(none));
+        EXPECT_EQ(result.verdict, Verdict::incomplete) << none;
+        EXPECT_TRUE(result.facts.pairs.empty()) << none;
+    }
+}
+
+TEST(TopoText, MoreThanAServerIsNotReadInPart) {
+    std::string header, rows;
+    for (int i = 0; i < 200; ++i) {
+        header += fmt::format("\tGPU{}", i);
+        rows += fmt::format("GPU{}", i);
+        for (int j = 0; j < 200; ++j) rows += i == j ? "\tX" : "\tSYS";
+        rows += "\n";
+    }
+    const ImportResult result = import_machine(header + "\n" + rows);
+    EXPECT_EQ(result.verdict, Verdict::incomplete);
+    EXPECT_FALSE(result.machine);
+    EXPECT_LT(result.missing.size(), 300U);
+}
+
+TEST(TopoText, HugeTextsAreAnsweredAtOnce) {
+    std::string rows, words, headers;
+    for (int i = 0; i < 200'000; ++i) rows += fmt::format("GPU{}\t X \tSYS\n", i % 10'000);
+    for (int i = 0; i < 2'000; ++i) {
+        for (int j = 0; j < 1'500; ++j) words += "GPU0 ";
+        words += "!\n";
+    }
+    for (int i = 0; i < 500'000; ++i) headers += "GPU0 GPU1\n";
+    for (const std::string* text : {&rows, &words, &headers}) {
+        const auto start = std::chrono::steady_clock::now();
+        EXPECT_NE(import_machine(*text).verdict, Verdict::ok);
+        EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+    }
 }
 
 TEST(TopoText, SwitchOrBundles) {

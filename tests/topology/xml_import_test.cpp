@@ -93,6 +93,44 @@ TEST(NcclXml, XgmiJoinsAmdGpus) {
     EXPECT_EQ(result.machine->cpu, CpuKind::amd_epyc);
 }
 
+TEST(NcclXml, ReadsXmlAmongOtherWords) {
+    const ImportResult result =
+        import_machine("$ cat $NCCL_TOPO_DUMP_FILE\n```xml\n" + system(gpu(0, "") + gpu(1, "")) + "\n```\n");
+    EXPECT_EQ(result.verdict, Verdict::ok_with_repair);
+    EXPECT_EQ(result.facts.gpus.size(), 2U);
+    EXPECT_EQ(result.repairs.size(), 1U);
+}
+
+TEST(NcclXml, MoreThanAServerIsRefusedAtOnce) {
+    const auto repeated = [](const std::string& text, int times) {
+        std::string out;
+        for (int i = 0; i < times; ++i) out += text;
+        return out;
+    };
+    const std::string bridge = "<pci busid=\"0000:01:00.0\" class=\"0x060400\">";
+    const std::pair<std::string, const char*> trees[] = {
+        {"<system version=\"1\">" + repeated("<cpu/>", 100'000) + "</system>", "100000 CPUs"},
+        {system(repeated(bridge + "</pci>", 50'000)), "50000 PCI devices"},
+        {system(repeated(gpu(1, ""), 300)), "300 GPUs"},
+        {system("<nic>" + repeated("<net name=\"e\"/>", 5'000) + "</nic>"), "5000 network ports"},
+        {system(repeated(bridge, 200) + repeated("</pci>", 200)), "deep"},
+    };
+    for (const auto& [text, why] : trees) {
+        const ImportResult result = import_machine(text);
+        EXPECT_EQ(result.verdict, Verdict::reject) << why;
+        EXPECT_TRUE(warns(result, why)) << why;
+    }
+}
+
+TEST(NcclXml, WarnsOfImpossibleNumbers) {
+    const std::string link = "<nvlink target=\"fffffff:ff:ff.0\" count=\"1000000\" tclass=\"0x068000\"/>";
+    const ImportResult many = import_machine(system(gpu(0, link) + gpu(1, link)));
+    EXPECT_TRUE(warns(many, "more than the 18 of its kind"));
+    const ImportResult twice = import_machine(system(gpu(2, "") + gpu(2, "")));
+    EXPECT_TRUE(warns(twice, "bus id 0000:02:00.0"));
+    EXPECT_TRUE(warns(twice, "dev 2"));
+}
+
 TEST(NcclXml, ACutFileIsIncomplete) {
     const std::string whole = system(gpu(0, "") + gpu(1, ""));
     const ImportResult result = import_machine(whole.substr(0, whole.size() - 30));

@@ -89,6 +89,12 @@ std::vector<std::string> price_row(Bytes bytes, const CollectivePrice& price) {
             std::string(price.bottleneck)};
 }
 
+// Whether the price is of what NCCL_ALGO and NCCL_PROTO allow; pairs of sends and receives know neither.
+bool obeys(const CollectivePrice& price, CollectiveKind kind, const NcclEnvironment& environment) {
+    return kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_recv ||
+           environment.allows(price.algorithm, price.protocol);
+}
+
 Report collective(const Options& options) {
     Report report;
     const CollectiveKind kind = kind_of(options.op);
@@ -109,11 +115,18 @@ Report collective(const Options& options) {
          {"bytes", "us", "algbw GB/s", "busbw GB/s", "bound GB/s", "<algorithm", "<protocol", "<bottleneck"},
          {},
          -1});
+    bool pinned_away = false;
     for (const Bytes bytes : sizes_of(options)) {
         const CollectivePrice price = pricer.price(kind, bytes);
+        pinned_away = pinned_away || !obeys(price, kind, environment);
         report.document["results"].push_back(price_json(bytes, price));
         report.tables.front().rows.push_back(price_row(bytes, price));
     }
+    if (pinned_away)
+        report.warnings.push_back(
+            fmt::format("--nccl-env leaves {} no algorithm and protocol that these GPUs have: the ring with "
+                        "Simple is priced",
+                        name_of(kind)));
     return report;
 }
 

@@ -68,6 +68,10 @@ Report place_report(const Options& options) {
             fmt::format("{} of the {} GPUs of {}", options.count, machine.gpus_per_server(), machine.name),
             fmt::format("write {} to {}", least, machine.gpus_per_server()));
     const Bytes bytes = parse_bytes(options.bytes, "--bytes");
+    if (bytes < 1_B) throw InputError("--bytes", "is zero", "write for example 1GiB");
+    if (!options.plan.machine.gpu_ids.empty() || options.plan.machine.gpus != MachineOptions::kAllGpus)
+        report.warnings.emplace_back(
+            "--gpus and --gpu-ids have no effect here: --count says how many, and all are searched");
     const auto placements =
         place(machine, environment, options.count,
               {CollectiveKind::all_reduce, bytes, std::max(0, options.plan.training.shard_group)});

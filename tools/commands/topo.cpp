@@ -12,7 +12,6 @@
 #include "model/topology/report.hpp"
 #include "model/units/error.hpp"
 #include "tools/commands/commands.hpp"
-#include "tools/inputs/files.hpp"
 
 namespace wirewise {
 
@@ -26,7 +25,7 @@ struct Options {
 
 ImportResult read(const Options& options) {
     ImportHints hints;
-    if (!options.gpu.empty()) hints.gpu = &gpu_model(options.gpu);
+    if (!options.gpu.empty()) hints.gpu = &gpu_named(options.gpu);
     if (options.live) return import_live(hints);
     if (options.what == "-") return import_machine(read_topology(std::cin, "standard input"), hints);
     if (auto machine = built_in_machine(options.what)) {
@@ -34,15 +33,14 @@ ImportResult read(const Options& options) {
         result.facts = facts_of(*result.machine);
         return result;
     }
-    hints.name = options.what;
-    return import_machine(text_of_file(options.what, "wirewise topo"), hints);
+    return import_file(options.what, hints);
 }
 
 Report report_of(const ImportResult& result) {
     Report report;
     report.document = topology_report(result);
     report.records = "pairs";
-    report.before.push_back(topology_table(result));
+    report.verbatim = topology_table(result);
     report.exit_code = result.verdict == Verdict::ok || result.verdict == Verdict::ok_with_repair ? 0 : 2;
     const auto& reasons = result.verdict == Verdict::reject ? result.warnings : result.missing;
     if (report.exit_code != 0)

@@ -20,7 +20,7 @@ constexpr int kMostNodes = 1 << 14;
 
 Machine read_machine(const MachineOptions& options, std::vector<std::string>& warnings) {
     ImportHints hints;
-    if (!options.gpu.empty()) hints.gpu = &gpu_model(options.gpu);
+    if (!options.gpu.empty()) hints.gpu = &gpu_named(options.gpu);
     if (options.machine.empty())
         throw InputError("--machine", "is missing", "give a built-in name or a file (wirewise topo --list)");
     if (options.machine != "-") return load_machine(options.machine, hints, warnings);
@@ -32,7 +32,7 @@ Machine read_machine(const MachineOptions& options, std::vector<std::string>& wa
 void require_same_gpu(const MachineOptions& options, const Machine& machine) {
     if (options.gpu.empty() || machine.gpus.empty() || !machine.gpus.front().model) return;
     const std::string& said = machine.gpus.front().model->name;
-    if (said != gpu_model(options.gpu).name)
+    if (said != gpu_named(options.gpu).name)
         throw InputError("--gpu", fmt::format("{} has GPUs of its own: {}", machine.name, said),
                          fmt::format("leave it out, or write --set-machine /gpu={}", options.gpu));
 }

@@ -101,6 +101,8 @@ std::string render(const Report& report, Format format, bool colour) {
     if (format == Format::csv) return csv_of(report.document, report.records);
     const bool markdown = format == Format::markdown;
     std::string out;
+    if (!report.verbatim.empty())
+        out = markdown ? "```\n" + report.verbatim + "\n```\n" : report.verbatim + "\n";
     for (const auto& line : report.before) out += line + (markdown ? "\n\n" : "\n");
     for (const auto& table : report.tables) {
         if (!out.empty() && !out.ends_with("\n\n")) out += "\n";

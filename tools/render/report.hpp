@@ -20,6 +20,7 @@ struct Table {
 
 struct Report {
     Json document;
+    std::string verbatim;             // text laid out in columns, above all else; fenced in Markdown
     std::vector<std::string> before;  // sentences above the tables
     std::vector<Table> tables;
     std::string records;             // the array of the document that --format csv writes, one object a line

@@ -30,7 +30,7 @@ bool staged() {
 Machine machine_of_run(const RunInputs& inputs, std::vector<std::string>& warnings) {
     if (!inputs.machine.machine.empty()) return machine_of(inputs.machine, warnings);
     ImportHints hints;
-    if (!inputs.machine.gpu.empty()) hints.gpu = &gpu_model(inputs.machine.gpu);
+    if (!inputs.machine.gpu.empty()) hints.gpu = &gpu_named(inputs.machine.gpu);
     return machine_of(import_live(hints), "this machine", warnings);
 }
 

@@ -59,7 +59,10 @@ std::string escaped(std::string_view text) {
 }
 
 std::string shortened(const std::string& text, std::size_t most) {
-    return text.size() <= most ? text : text.substr(0, most - 1) + "…";
+    if (text.size() <= most) return text;
+    std::size_t end = most - 1;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // no half of a letter
+    return text.substr(0, end) + "…";
 }
 
 class SvgPainter {
@@ -125,14 +128,18 @@ class SvgPainter {
         return fmt::format("{}", fmt::join(texts, " + "));
     }
 
-    // The PCIe facts stand to the right of the others, or above them where those need the line.
+    // The PCIe facts stand to the right of the others, or above them where those need the line; the name gets
+    // the room that is left.
     void title() {
-        text(28, 36, 20, shortened(machine_.name, 60), "start", kInk, true);
         const std::string facts = facts_text(), pcie = pcie_text();
-        constexpr double kLetter = 7;
-        const double needed = 84 + kLetter * static_cast<double>(facts.size() + pcie.size());
+        constexpr double kLetter = 7, kTitleLetter = 12.5;
+        const double pcie_width = kLetter * static_cast<double>(pcie.size());
+        const bool crowded = 84 + kLetter * static_cast<double>(facts.size()) + pcie_width > layout_.width;
+        const double room = layout_.width - 84 - (crowded ? pcie_width : 0);
+        text(28, 36, 20, shortened(machine_.name, static_cast<std::size_t>(room / kTitleLetter)), "start",
+             kInk, true);
         text(28, 58, 13, facts, "start", kFaint);
-        text(layout_.width - 28, needed > layout_.width ? 36 : 58, 13, pcie, "end", kFaint);
+        text(layout_.width - 28, crowded ? 36 : 58, 13, pcie, "end", kFaint);
     }
 
     std::string facts_text() const {
@@ -171,7 +178,7 @@ class SvgPainter {
             "<path d=\"M{0:.1f} {2:.1f}C{0:.1f} {3:.1f} {1:.1f} {3:.1f} {1:.1f} {2:.1f}\" stroke=\"{4}\" "
             "stroke-width=\"{5:.1f}\" stroke-opacity=\"0.75\" fill=\"none\"><title>{6}</title></path>\n",
             a.middle(), b.middle(), a.y, top, hue_of(arc.a).strong, thickness(arc.rate),
-            fmt::format("GPU{} - GPU{}: NV{}, {}", arc.a, arc.b, arc.count, to_text(arc.rate)));
+            fmt::format("GPU{} - GPU{}: {} links, {}", arc.a, arc.b, arc.count, to_text(arc.rate)));
     }
 
     void paint_hub(const Hub& hub) {
@@ -230,6 +237,17 @@ class SvgPainter {
         }
     }
 
+    void paint_nic(const TreeNode& node, const Box& box) {
+        const Box inner{box.x, box.y + 8, box.width, box.height - 8};
+        rectangle(inner, 6, "#ffffff", kWire, 1.5);
+        const std::string name = node.names.size() == 1 ? shortened(node.names.front(), 9)
+                                                        : fmt::format("{} NICs", node.names.size());
+        const double gigabits = node.nic_rate.value() * 8 / 1e9;
+        text(box.middle(), inner.y + (gigabits > 0 ? 18 : 25), 11, name);
+        if (gigabits > 0)
+            text(box.middle(), inner.y + 33, 10, fmt::format("{:.4g} Gb/s", gigabits), "middle", kFaint);
+    }
+
     void paint_leaves() {
         for (std::size_t i = 0; i < layout_.tree.nodes.size(); ++i) {
             const TreeNode& node = layout_.tree.nodes[i];
@@ -238,15 +256,7 @@ class SvgPainter {
                 rectangle(box, 8, hue_of(node.gpu).strong, "#ffffff", 2);
                 text(box.middle(), box.y + 31, 15, fmt::format("GPU{}", node.gpu), "middle", "#ffffff", true);
             } else if (node.kind == NodeKind::nic) {
-                const Box inner{box.x, box.y + 8, box.width, box.height - 8};
-                rectangle(inner, 6, "#ffffff", kWire, 1.5);
-                const std::string name = node.names.size() == 1 ? shortened(node.names.front(), 9)
-                                                                : fmt::format("{} NICs", node.names.size());
-                text(box.middle(), inner.y + 18, 11, name);
-                const double gigabits = node.nic_rate.value() * 8 / 1e9;
-                if (gigabits > 0)
-                    text(box.middle(), inner.y + 33, 10, fmt::format("{:.4g} Gb/s", gigabits), "middle",
-                         kFaint);
+                paint_nic(node, box);
             }
         }
     }

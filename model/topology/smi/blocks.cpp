@@ -9,7 +9,8 @@ bool names_column(const Header& header, const std::string& device) {
     return std::find(header.devices.begin(), header.devices.end(), device) != header.devices.end();
 }
 
-constexpr std::size_t kLongestLine = 8192;  // no line of a matrix comes near
+// Far beyond any real paste: what exceeds them is no matrix, and is passed over.
+constexpr std::size_t kLongestLine = 8192, kMostRows = 512, kMostBlocks = 1024;
 
 class Cutter {
   public:
@@ -21,7 +22,7 @@ class Cutter {
         if (widens_header(line) || lengthens_row(line)) return repairs_.note("wrapped lines joined");
         if (auto header = header_in(line)) {
             if (header->fused) repairs_.note("column names that ran together told apart");
-            blocks_.push_back({std::move(*header), {}});
+            if (blocks_.size() < kMostBlocks) blocks_.push_back({std::move(*header), {}});
         }
     }
 
@@ -36,9 +37,10 @@ class Cutter {
 
   private:
     void take_row(const Row& row) {
+        if (!blocks_.empty() && blocks_.back().rows.size() >= kMostRows) return;
         if (row.fused) repairs_.note("cells that ran together told apart");
         if (row.prefixed) repairs_.note("words in front of the rows taken off");
-        if (blocks_.empty() || starts_another(row)) blocks_.emplace_back();
+        if (blocks_.empty() || (starts_another(row) && blocks_.size() < kMostBlocks)) blocks_.emplace_back();
         blocks_.back().rows.push_back(row);
     }
 

@@ -22,7 +22,8 @@ std::vector<std::string> columns_of(const Block& block, Matrix& matrix) {
     matrix.missing.emplace_back("the header line (column names)");
     std::vector<std::string> names;
     for (const Row& row : block.rows)
-        if (std::find(names.begin(), names.end(), row.device) == names.end()) names.push_back(row.device);
+        if (names.size() < kMostDevices && std::find(names.begin(), names.end(), row.device) == names.end())
+            names.push_back(row.device);
     return names;
 }
 
@@ -55,11 +56,7 @@ bool aligned(const Row& row, const std::vector<std::string>& columns) {
 
 void read_row(const Row& row, const std::vector<std::string>& columns, const Block& block, Matrix& matrix) {
     const auto index = find_column(matrix, row.device);
-    if (!index) {
-        matrix.missing.push_back(
-            fmt::format("column {}: it has a row but no place in the header", row.device));
-        return;
-    }
+    if (!index) return;  // noted below, together with its like
     Device& device = matrix.devices[*index];
     if (!aligned(row, columns)) {
         matrix.missing.push_back(
@@ -69,15 +66,16 @@ void read_row(const Row& row, const std::vector<std::string>& columns, const Blo
     }
     const bool again = device.row_found;
     device.row_found = true;
+    bool differs = false;
     for (std::size_t i = 0; i < row.cells.size() && i < columns.size(); ++i) {
         const std::size_t column = *find_column(matrix, columns[i]);
         const auto before = matrix.printed_in_row(*index, column);
-        if (!before)
-            matrix.set(*index, column, row.cells[i]);
-        else if (again && *before != row.cells[i])
-            matrix.warnings.push_back(
-                fmt::format("row {} stands twice and differs: the first is read", row.device));
+        if (!before) matrix.set(*index, column, row.cells[i]);
+        differs = differs || (again && before && *before != row.cells[i]);
     }
+    if (differs)
+        matrix.warnings.push_back(
+            fmt::format("row {} stands twice and differs: the first is read", row.device));
     if (row.cells.size() < columns.size())
         matrix.missing.push_back(
             fmt::format("row {} after its cell {} of {}", row.device, row.cells.size(), columns.size()));
@@ -85,6 +83,16 @@ void read_row(const Row& row, const std::vector<std::string>& columns, const Blo
         matrix.missing.push_back(fmt::format("column names: row {} has {} cells, the header {}", row.device,
                                              row.cells.size(), columns.size()));
     if (device.gpu && block.header && !again) device.affinity = affinity_of(row, *block.header);
+}
+
+void note_unplaced_rows(const Block& block, Matrix& matrix) {
+    std::set<std::string> names;
+    for (const Row& row : block.rows)
+        if (!find_column(matrix, row.device)) names.insert(row.device);
+    matrix.columns_missing = !names.empty();
+    if (matrix.columns_missing)
+        matrix.missing.push_back(fmt::format("column{} {}: a row but no place in the header",
+                                             names.size() > 1 ? "s" : "", fmt::join(names, ", ")));
 }
 
 void note_missing_rows(Matrix& matrix) {
@@ -115,6 +123,7 @@ Matrix matrix_of(const Block& block) {
     const std::vector<std::string> columns = columns_of(block, matrix);
     add_devices(columns, matrix);
     for (const Row& row : block.rows) read_row(row, columns, block, matrix);
+    note_unplaced_rows(block, matrix);
     note_missing_rows(matrix);
     settle_disagreements(matrix);
     return matrix;
@@ -167,6 +176,7 @@ std::vector<std::size_t> Matrix::nics() const {
 
 bool Matrix::gpu_wiring_known() const {
     const std::vector<std::size_t> all = gpus();
+    if (columns_missing) return false;
     for (const std::size_t a : all)
         for (std::size_t b = 0; b < devices.size(); ++b)
             if (a != b && !cell(a, b)) return false;

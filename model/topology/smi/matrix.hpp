@@ -26,6 +26,7 @@ class Matrix {
   public:
     std::vector<Device> devices;  // in column order
     std::vector<std::string> missing, warnings;
+    bool columns_missing = false;           // a device has a row but no column
     std::optional<bool> pcie_peer_to_peer;  // as a -p2p matrix beside it says
 
     void resize_cells() { cells_.resize(devices.size() * devices.size()); }

@@ -9,7 +9,8 @@
 namespace wirewise::smi {
 namespace {
 
-constexpr std::size_t kMostDevices = 128;  // of one server; real ones have 16 GPUs and some 40 NICs
+constexpr std::size_t kMostWordsAhead = 16;  // of a prompt, a time stamp or a rank in front of a line
+constexpr int kMostNvlinks = 36;             // of one GPU: NVLink 6
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_gap(char c) { return c == ' ' || c == '\t'; }
@@ -51,10 +52,10 @@ std::optional<PrintedClass> take_class(std::string_view& text);
 
 bool begins_class(std::string_view text) { return take_class(text).has_value(); }
 
-// A NIC under its own name (mlx5_0, rocep25s0f0, hfi1_0): letters first, a digit in it, up to where another
-// name or a connection class (capitals, which NIC names do not have) begins.
+// A NIC under its own name (mlx5_0, rocep25s0f0, hfi1_0): a small letter first ("A100-SXM4" is none), a digit
+// in it, up to where another name or a connection class (capitals, which NIC names do not have) begins.
 std::size_t nic_name(std::string_view text) {
-    if (text.empty() || !std::isalpha(static_cast<unsigned char>(text.front()))) return 0;
+    if (text.empty() || !std::islower(static_cast<unsigned char>(text.front()))) return 0;
     std::size_t end = 1;
     bool digit = false;
     for (; end < text.size(); ++end) {
@@ -87,16 +88,32 @@ constexpr ClassWord kClasses[] = {{"NODE", PathClass::node}, {"SYS", PathClass::
 // Status words of `topo -p2p`: OK, chipset / GPU / topology not supported, not supported, disabled, unknown.
 constexpr std::string_view kPeerWords[] = {"OK", "CNS", "GNS", "TNS", "NS", "DR", "U", "X"};
 
-std::optional<PrintedClass> take_class(std::string_view& text) {
-    if (text.starts_with("NV") && text.size() > 2 && is_digit(text[2])) {
-        const std::size_t digits = std::min<std::size_t>(digits_at(text, 2), 2);
-        int count = 0;
-        for (const char c : text.substr(2, digits)) count = count * 10 + (c - '0');
-        text.remove_prefix(2 + digits);
+// What follows a class: nothing, a gap, an affinity, or the beginning of another class or of "N/A". "SYSTEM"
+// and the "XM4" of a product name only begin like one.
+bool ends_class(std::string_view rest) {
+    return rest.empty() || !std::isalpha(static_cast<unsigned char>(rest.front())) ||
+           std::string_view("NSPX").find(rest.front()) != std::string_view::npos;
+}
+
+// The # of NV#: one or two digits. More digits belong to an affinity that lost its gap ("NV120-31").
+std::optional<PrintedClass> take_nvlink(std::string_view& text) {
+    for (const std::size_t digits : {2U, 1U}) {
+        if (digits_at(text, 2) < digits) continue;
+        const int count = digits == 2 ? (text[2] - '0') * 10 + (text[3] - '0') : text[2] - '0';
+        if (count < 1 || count > kMostNvlinks) continue;
+        const std::string_view rest = text.substr(2 + digits);
+        const std::string_view word = rest.substr(0, word_end(rest, 0));
+        if (digits_at(word, 0) > 0 && word.find_first_of("-,") == std::string_view::npos) continue;
+        text = rest;
         return PrintedClass{PathClass::nvlink, count};
     }
+    return std::nullopt;
+}
+
+std::optional<PrintedClass> take_class(std::string_view& text) {
+    if (text.starts_with("NV")) return take_nvlink(text);
     for (const auto& [word, path] : kClasses)
-        if (text.starts_with(word)) {
+        if (text.starts_with(word) && ends_class(text.substr(word.size()))) {
             text.remove_prefix(word.size());
             return PrintedClass{path, 0};
         }
@@ -231,10 +248,12 @@ bool is_device_name(std::string_view word) { return !word.empty() && device_name
 bool is_gpu_name(std::string_view word) { return !word.empty() && numbered(word, "GPU") == word.size(); }
 
 std::optional<Header> header_in(std::string_view line, bool continuation) {
-    // A prompt, a time stamp or a rank in front of the names is passed over.
-    for (std::size_t at = skip_gap(line, 0); at < line.size(); at = skip_gap(line, word_end(line, at))) {
+    std::size_t ahead = 0;
+    for (std::size_t at = skip_gap(line, 0); at < line.size() && ahead++ < kMostWordsAhead;
+         at = skip_gap(line, word_end(line, at))) {
         const auto header = header_from(line, at);
-        if (!header || header->devices.empty() || header->devices.size() > kMostDevices) continue;
+        if (!header || header->devices.empty()) continue;
+        if (header->devices.size() > kMostDevices) return std::nullopt;
         const bool gpus = std::any_of(header->devices.begin(), header->devices.end(),
                                       [](const std::string& name) { return is_gpu_name(name); });
         if (gpus || (continuation && at == skip_gap(line, 0))) return header;
@@ -244,7 +263,9 @@ std::optional<Header> header_in(std::string_view line, bool continuation) {
 
 std::optional<Row> row_in(std::string_view line) {
     const std::size_t first = skip_gap(line, 0);
-    for (std::size_t at = first; at < line.size(); at = skip_gap(line, word_end(line, at))) {
+    std::size_t ahead = 0;
+    for (std::size_t at = first; at < line.size() && ahead++ < kMostWordsAhead;
+         at = skip_gap(line, word_end(line, at))) {
         const std::string_view word = line.substr(at, word_end(line, at) - at);
         std::size_t length = device_name(word);
         if (length == 0) continue;

@@ -11,6 +11,8 @@
 
 namespace wirewise::smi {
 
+constexpr std::size_t kMostDevices = 128;  // of one server; real ones have 16 GPUs and some 40 NICs
+
 struct PrintedClass {
     PathClass path = PathClass::self;
     int nvlinks = 0;  // the # of NV#

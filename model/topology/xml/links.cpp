@@ -100,6 +100,9 @@ class Links {
         for (std::size_t i = 0; i < gpus_.size(); ++i) {
             const GpuModel* model = gpus_[i].model;
             if (!gpus_[i].element) continue;
+            if (model && model->vendor == "nvidia" && links(i) > model->nvlinks)
+                warnings_.push_back(fmt::format("{} shows {} NVLinks, more than the {} of its kind",
+                                                gpus_[i].name, links(i), model->nvlinks));
             const bool switched = to_switch_[i] > 0;
             const int expected = switched && model ? std::max(most, model->nvlinks) : most;
             if (links(i) < expected)

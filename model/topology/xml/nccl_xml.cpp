@@ -8,6 +8,7 @@
 
 #include "model/topology/builder.hpp"
 #include "model/topology/xml/elements.hpp"
+#include "model/topology/xml/extent.hpp"
 #include "model/topology/xml/links.hpp"
 
 namespace wirewise {
@@ -16,22 +17,20 @@ namespace {
 using xml::PciRole;
 using xml::PciSpeed;
 
-constexpr std::size_t kMostGpus = 256, kMostNics = 512;
-constexpr int kDeepest = 32;  // of nested PCI bridges; real trees have four
-
 // The narrowest PCIe uplink between a device and its CPU.
 struct Narrowest {
     PciSpeed speed;
     std::string busid;
 };
 
+// Reads a tree that is not beyond a server.
 class XmlReader {
   public:
     XmlReader(const pugi::xml_node& system, const ImportHints& hints)
         : system_(system), hints_(hints), builder_(hints.name, cpu_kind()) {}
 
     void read(ImportResult& result) {
-        for (const pugi::xml_node& cpu : system_.children("cpu")) collect(cpu, 0);
+        for (const pugi::xml_node& cpu : system_.children("cpu")) collect(cpu);
         number_gpus();
         for (xml::Gpu& gpu : gpus_) nodes_[gpu.pci.internal_object()] = add_gpu(gpu);
         for (const pugi::xml_node& cpu : system_.children("cpu")) read_cpu(cpu);
@@ -48,12 +47,12 @@ class XmlReader {
   private:
     CpuKind cpu_kind() const { return xml::cpu_of(system_.child("cpu")); }
 
-    void collect(const pugi::xml_node& parent, int depth) {
+    void collect(const pugi::xml_node& parent) {
         for (const pugi::xml_node& pci : parent.children("pci")) {
             const PciRole role = xml::role_of(pci);
-            if (role == PciRole::gpu && gpus_.size() < kMostGpus) gpus_.push_back(gpu_at(pci, parent));
+            if (role == PciRole::gpu) gpus_.push_back(gpu_at(pci, parent));
             if (role == PciRole::unknown) ++unknown_devices_;
-            if (role == PciRole::bridge && depth < kDeepest) collect(pci, depth + 1);
+            if (role == PciRole::bridge) collect(pci);
         }
     }
 
@@ -98,10 +97,10 @@ class XmlReader {
             if (gpu.numa + 1 == static_cast<int>(numas_.size())) gpu.numa_node = numa;
         // NCCL knows no two host bridges on one NUMA node: everything on it is PHB.
         const NodeId bridge = builder_.host_bridge(numa);
-        read_below(cpu, bridge, Narrowest{}, 0);
+        read_below(cpu, bridge, Narrowest{});
     }
 
-    void read_below(const pugi::xml_node& parent, NodeId above, const Narrowest& uplink, int depth) {
+    void read_below(const pugi::xml_node& parent, NodeId above, const Narrowest& uplink) {
         read_nets(parent, above, PciSpeed{});
         for (const pugi::xml_node& pci : parent.children("pci")) {
             const PciSpeed speed = xml::speed_of(pci);
@@ -113,17 +112,19 @@ class XmlReader {
                     read_nic(pci, above, speed);
                     break;
                 case PciRole::bridge:
-                    if (depth < kDeepest) {
-                        const NodeId node = builder_.pcie_switch();
-                        join(node, above, speed);
-                        read_below(pci, node, narrower(uplink, speed, pci), depth + 1);
-                    }
+                    read_bridge(pci, above, speed, uplink);
                     break;
                 case PciRole::other:
                 case PciRole::unknown:
                     break;
             }
         }
+    }
+
+    void read_bridge(const pugi::xml_node& pci, NodeId above, PciSpeed speed, const Narrowest& uplink) {
+        const NodeId node = builder_.pcie_switch();
+        join(node, above, speed);
+        read_below(pci, node, narrower(uplink, speed, pci));
     }
 
     void join(NodeId node, NodeId above, PciSpeed speed) {
@@ -145,9 +146,7 @@ class XmlReader {
     }
 
     void attach_gpu(const pugi::xml_node& pci, NodeId above, PciSpeed speed, const Narrowest& uplink) {
-        const auto node = nodes_.find(pci.internal_object());
-        if (node == nodes_.end()) return;  // beyond kMostGpus
-        join(node->second, above, speed);
+        join(nodes_.at(pci.internal_object()), above, speed);
         if (uplink.speed.rate() > 0 && speed.rate() > 0 && uplink.speed.rate() < speed.rate())
             throttles_.push_back(fmt::format("{} (generation {} x{}) above {} (generation {} x{})",
                                              uplink.busid, uplink.speed.generation, uplink.speed.width,
@@ -169,7 +168,6 @@ class XmlReader {
         bool any = false;
         for (const pugi::xml_node& nic : parent.children("nic"))
             for (const pugi::xml_node& net : nic.children("net")) {
-                if (builder_.machine().nics.size() >= kMostNics) return true;
                 const auto megabits = xml::number_in(net, "speed");
                 if (!megabits || *megabits <= 0) speedless_nics_ = true;
                 const BytesPerSecond rate(std::max(megabits.value_or(0), 0) * 1e6 / 8);
@@ -205,7 +203,20 @@ class XmlReader {
                             "slower of the two",
                             throttles_.front(),
                             throttles_.size() > 1 ? fmt::format(" and {} more", throttles_.size() - 1) : ""));
+        doubt_numbers();
         doubt_tree();
+    }
+
+    // What a file edited by hand may hold.
+    void doubt_numbers() {
+        std::set<std::string> busids, numbers;
+        for (const xml::Gpu& gpu : gpus_) {
+            const std::string number = gpu.element.attribute("dev").value();
+            if (!gpu.busid.empty() && !busids.insert(gpu.busid).second)
+                warnings_.push_back(fmt::format("two GPUs have the bus id {}", gpu.busid));
+            if (!number.empty() && !numbers.insert(number).second)
+                warnings_.push_back(fmt::format("two GPUs call themselves dev {}", number));
+        }
     }
 
     void doubt_tree() {
@@ -254,6 +265,10 @@ ImportResult import_nccl_xml(std::string_view text, const ImportHints& hints) {
         result.warnings.push_back(name.empty()
                                       ? fmt::format("this XML cannot be read: {}", parsed.description())
                                       : "this is " + other_kind(name));
+        return result;
+    }
+    if (const std::string why = xml::beyond_a_server(element); !why.empty()) {
+        result.warnings.push_back(fmt::format("this describes more than one server: {}", why));
         return result;
     }
     XmlReader(element, hints).read(result);
