@@ -64,6 +64,10 @@ std::string missing(const PublishedRow& row) {
     return {};
 }
 
+double tokens_per_micro_batch(const PublishedRow& row) {
+    return row.number("--sequence-length").value_or(0) * row.number("--micro-batch").value_or(1);
+}
+
 std::vector<std::string> plan_options(const PublishedRow& row) {
     std::vector<std::string> words;
     for (const auto& [key, values] : row.meaning.facts) {
@@ -79,6 +83,8 @@ std::vector<std::string> plan_options(const PublishedRow& row) {
         words.emplace_back(option);
         words.push_back(fmt::format("{}", value));
     };
+    if (const auto chunks = row.number("loss_chunks"))
+        add("--loss-chunk", static_cast<std::int64_t>(std::ceil(tokens_per_micro_batch(row) / *chunks)));
     add("--gpus", static_cast<std::int64_t>(row.gpus()) / nodes_of(row));
     add("--nodes", nodes_of(row));
     return words;
@@ -142,7 +148,7 @@ std::vector<Reading> readings_of(const PublishedRow& row) {
             readings.push_back({MeasuredQuantity::step_seconds, *seconds});
     if (!row.meaning.facts.contains("memory_is_not_comparable")) {
         add_memory(row, readings);
-        add_feasible(row, readings);
+        if (!row.meaning.facts.contains("limit_is_not_comparable")) add_feasible(row, readings);
     }
     return readings;
 }

@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 using Renamed = std::pair<const char*, const char*>;
-constexpr std::array<Renamed, 15> kSettings{{{"seq", "seq_len"},
+constexpr std::array<Renamed, 16> kSettings{{{"seq", "seq_len"},
                                              {"micro_batch", "micro_batch_size"},
                                              {"batch", "micro_batch_size"},
                                              {"global_batch", "global_batch_size"},
@@ -24,6 +24,7 @@ constexpr std::array<Renamed, 15> kSettings{{{"seq", "seq_len"},
                                              {"technique", "technique"},
                                              {"compile", "compile"},
                                              {"chunked_ce", "chunked_ce"},
+                                             {"optimizer_in_bwd", "optimizer_in_bwd"},
                                              {"note", "recipe"},
                                              {"tp", "tp"},
                                              {"pp", "pp"}}};

@@ -32,6 +32,7 @@ struct Emission {
 };
 
 // Calls come in this order, per micro-batch: before_forward(root), before_forward(0), after_forward(0), ...,
+// (after_forward(root), where the loss is computed outside of the model),
 // before_backward(root), before_backward(L-1), after_backward(L-1), ..., after_backward(root); then update()
 // once.
 class ParameterPolicy {
@@ -55,6 +56,10 @@ class LayerEmitter {
     virtual void
     head_and_loss() = 0;  // last norm, head, loss; with backward: up to where layers' gradients start
     virtual void head_backward() = 0;
+    // A loss that is computed outside of the model, after the root's after_forward and before its
+    // before_backward; head_and_loss and head_backward are then without it.
+    virtual void loss() {}
+    virtual void loss_backward() {}
     virtual void layer_backward(std::int32_t layer) = 0;
     virtual void embedding_backward() = 0;
 };

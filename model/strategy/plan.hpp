@@ -39,7 +39,19 @@ struct Precision {
     DType parameter = DType::bf16, gradient = DType::bf16, reduce = DType::bf16, compute = DType::bf16;
     DType optimizer_state = DType::fp32;
     bool master_weights = false;
+    DType master =
+        DType::fp32;  // their type; DeepSpeed can keep them, and the gradients it updates with, in bf16
     bool operator==(const Precision&) const = default;
+};
+
+// How a PyTorch training script computes its loss.
+struct LossSettings {
+    bool upcasts = true;        // the logits to fp32
+    bool compiled = false;      // torch.compile around the loss
+    bool keeps_logits = false;  // a variable of the script holds them through backward
+    bool outside =
+        false;  // the script computes it from the model's output; else the model does, as transformers
+    bool operator==(const LossSettings&) const = default;
 };
 
 struct ParallelPlan {
@@ -50,7 +62,13 @@ struct ParallelPlan {
     Precision precision;
     OptimizerKind optimizer = OptimizerKind::adamw_fused;
     Recompute recompute = Recompute::pointwise;
-    std::int64_t loss_chunk = 2048;  // tokens of logits held at once; 0: all
+    // PyTorch's selective recomputation: every so many layers, one is recomputed whole; 0: op by op in each
+    // layer.
+    std::int64_t recompute_every = 0;
+    // Native: tokens of logits held at once. PyTorch: tokens per call of head and loss, all logits held. 0:
+    // all.
+    std::int64_t loss_chunk = 2048;
+    LossSettings loss;
     bool gradient_as_bucket_view = true;
     StaleBucket stale_bucket =
         StaleBucket::freed_at_buffer_broadcast;  // PyTorch's DDP and ZeRO-1, second step
@@ -66,6 +84,7 @@ struct ParallelPlan {
     DeepSpeedSettings deepspeed;  // of the deepspeed runtime
     std::uint64_t seed = 1;
 
+    bool recomputes_op_by_op() const { return recompute == Recompute::selective && recompute_every == 0; }
     std::int64_t tokens_per_micro_batch() const { return sequence_length * micro_batch; }
     bool operator==(const ParallelPlan&) const = default;
 };

@@ -15,10 +15,14 @@ void forward(const Emission& emission, LayerEmitter& layers, ParameterPolicy& pa
         parameters.after_forward(unit);
     }
     layers.head_and_loss();
+    if (!emission.plan.loss.outside) return;
+    parameters.after_forward(kRoot);
+    layers.loss();
 }
 
 void backward(Emission& emission, LayerEmitter& layers, ParameterPolicy& parameters) {
     emission.build.in_section(Section::backward);
+    if (emission.plan.loss.outside) layers.loss_backward();
     parameters.before_backward(kRoot);
     layers.head_backward();
     for (Unit unit{static_cast<std::int32_t>(emission.model.layer_count()) - 1}; !unit.root(); --unit.layer) {

@@ -44,6 +44,8 @@ struct ModuleForm {
     RotaryForm rotary = RotaryForm::usual;
     AttentionForm attention = AttentionForm::fused;
     bool always_masked = false;       // attention gets a causal mask as a tensor, never is_causal (Falcon)
+    bool mask_added_once = false;     // and in the form that is added to the scores, made once for all layers
+    bool repeated_heads = false;      // keys and values are copied for each query head before attention
     bool chained_activation = false;  // GELU written out as elementwise expressions (gelu_new and its like)
     bool scaled_query = false;        // q is multiplied by its scale in its own kernel (OPT)
     // Multiplications by a constant in kernels of their own.

@@ -118,7 +118,8 @@ Mesh read_mesh(const Reader& from, Strategy strategy, const std::string& place) 
 Precision read_precision(const Reader& from) {
     return {from.word("parameter_dtype", dtype_from),       from.word("gradient_dtype", dtype_from),
             from.word("reduce_dtype", dtype_from),          from.word("compute_dtype", dtype_from),
-            from.word("optimizer_state_dtype", dtype_from), from.get<bool>("master_weights")};
+            from.word("optimizer_state_dtype", dtype_from), from.get<bool>("master_weights"),
+            from.word("master_dtype", dtype_from)};
 }
 
 // Keys of plans that offload, or of DeepSpeed's.
@@ -149,7 +150,12 @@ ParallelPlan read_plan(const Reader& from, const std::string& place) {
     plan.precision = read_precision(from);
     plan.optimizer = from.word("optimizer", optimizer_from);
     plan.recompute = from.word("recompute", recompute_from);
+    plan.recompute_every = from.count("recompute_every", 0);
     plan.loss_chunk = from.count("loss_chunk", 0);
+    plan.loss.upcasts = from.get<bool>("loss_upcast");
+    plan.loss.compiled = from.get<bool>("compile_loss");
+    plan.loss.keeps_logits = from.get<bool>("keep_logits");
+    plan.loss.outside = from.get<bool>("loss_outside");
     plan.gradient_as_bucket_view = from.get<bool>("gradient_as_bucket_view");
     plan.window_mask = from.get<bool>("window_mask");
     plan.compute_capability = from.get<double>("compute_capability");
@@ -174,7 +180,8 @@ Json precision_json(const Precision& precision) {
             {"reduce_dtype", name_of(precision.reduce)},
             {"compute_dtype", name_of(precision.compute)},
             {"optimizer_state_dtype", name_of(precision.optimizer_state)},
-            {"master_weights", precision.master_weights}};
+            {"master_weights", precision.master_weights},
+            {"master_dtype", name_of(precision.master)}};
 }
 
 Json to_json(const PlanFile& file) {
@@ -195,7 +202,12 @@ Json to_json(const PlanFile& file) {
     json.update(precision_json(plan.precision));
     json.update({{"optimizer", name_of(plan.optimizer)},
                  {"recompute", name_of(plan.recompute)},
+                 {"recompute_every", plan.recompute_every},
                  {"loss_chunk", plan.loss_chunk},
+                 {"loss_upcast", plan.loss.upcasts},
+                 {"compile_loss", plan.loss.compiled},
+                 {"keep_logits", plan.loss.keeps_logits},
+                 {"loss_outside", plan.loss.outside},
                  {"gradient_as_bucket_view", plan.gradient_as_bucket_view},
                  {"window_mask", plan.window_mask},
                  {"compute_capability", plan.compute_capability},

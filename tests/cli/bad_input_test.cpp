@@ -87,8 +87,8 @@ TEST(BadOption, MicroBatchZero) { expect_refused(wirewise_run(kPlan + "--micro-b
 TEST(BadOption, SequenceZero) {
     expect_refused(wirewise_run(kPlan + "--sequence-length 0"), "--sequence-length");
 }
-TEST(BadOption, SelectiveRecomputeUnderPyTorch) {
-    expect_refused(wirewise_run(kPlan + "--runtime pytorch --recompute selective"), "--recompute");
+TEST(BadOption, PointwiseRecomputeUnderPyTorch) {
+    expect_refused(wirewise_run(kPlan + "--runtime pytorch --recompute pointwise"), "--recompute");
 }
 TEST(BadOption, GlobalBatchZero) {
     expect_refused(wirewise_run(kPlan + "--global-batch 0"), "--global-batch");

@@ -50,11 +50,11 @@ Launch torchtitan_launch(const LaunchPlan& plan) {
         "\"{}\"\n\n"
         "[parallelism]\ndata_parallel_replicate_degree = {}\ndata_parallel_shard_degree = "
         "{}\nfsdp_reshard_after_forward = \"{}\"\n\n"
-        "[activation_checkpoint]\nmode = \"{}\"\n\n[compile]\nenable = {}\n",
+        "[activation_checkpoint]\nmode = \"{}\"\nselective_ac_option = \"{}\"\n\n[compile]\nenable = {}\n",
         p.micro_batch, p.micro_batch * p.gradient_accumulation * p.mesh.world(), p.sequence_length,
         p.precision.compute == DType::fp32 ? "float32" : "bfloat16", p.mesh.replicate, p.mesh.shard,
         sharding_of(p.strategy).reshard_after_forward ? "always" : "never", checkpoint_mode(p.recompute),
-        p.compile);
+        p.recompute_every > 0 ? fmt::format("{}", p.recompute_every) : "op", p.compile);
     Launch launch;
     launch.command = fmt::format(
         "torchrun --nnodes {} --nproc-per-node {} -m torchtitan.train --job.config_file wirewise.toml",

@@ -110,6 +110,8 @@ void take_precision(const Section& root, TrainingOptions& to) {
     const std::string type = fp16 ? "fp16" : bf16 ? "bf16" : "fp32";
     take(to.parameter_dtype, std::optional(type), std::string("bf16"), root.place(type), "--parameter-dtype");
     to.compute_dtype = to.parameter_dtype;
+    if (root.at("bf16").flag("bf16_master_weights_and_grads").value_or(false)) to.master_dtype = "bf16";
+    if (root.at("bf16").flag("bf16_optimizer_states").value_or(false)) to.optimizer_state_dtype = "bf16";
 }
 
 std::string offloaded(const Section& zero, const std::string& key) {

@@ -41,16 +41,23 @@ int shard_group_of(const TrainingOptions& options, const Question& question) {
 }
 
 // Named, the kind of attention holds whatever the model's reference implementation does.
-void set_attention(const std::string& named, Inputs& inputs) {
+void set_attention(const TrainingOptions& options, Inputs& inputs) {
+    const std::string& named = options.attention;
     Question& question = inputs.question;
     const AttentionForm own = question.model.form.attention;
     const bool fused = own == AttentionForm::fused || question.plan.runtime == Runtime::native;
     inputs.attention = !named.empty() ? named : fused ? "flash" : std::string(kEagerAttention);
+    question.model.form.repeated_heads = options.repeat_kv;
     if (named.empty()) return;
+    question.model.form.always_masked |= named == kMaskedAttention;
+    question.model.form.mask_added_once = named == kMaskedAttention;
     question.model.form.attention = named == kEagerAttention ? AttentionForm::eager
                                     : named == kFusedSoftmax ? AttentionForm::fused_softmax
                                                              : AttentionForm::fused;
-    if (const auto library = attention_library_from(named))
+    // With a mask tensor scaled_dot_product_attention takes the memory-efficient kernel, of the first
+    // FlashAttention's rates.
+    const bool masked = named == kMaskedAttention;
+    if (const auto library = masked ? AttentionLibrary::flash1 : attention_library_from(named))
         question.profile = with_attention(std::move(question.profile),
                                           *question.machine.gpu(question.gpus.front()).model, *library);
 }
@@ -92,7 +99,7 @@ Inputs inputs_of(const PlanOptions& asked) {
     }
     question.plan.compute_capability = question.machine.gpu(question.gpus.front()).model->compute_capability;
     question.profile = profile_of(options.training.profile, question.machine, inputs.warnings);
-    set_attention(options.training.attention, inputs);
+    set_attention(options.training, inputs);
     question.samples = samples_of(options.training.profile);
     if (!options.money.price.empty()) inputs.price = price_of(options.money.price);
     inputs.tokens_total = tokens_of(options.money);
@@ -161,6 +168,7 @@ Json echo_of(const Inputs& inputs) {
                  {"clip_gradients", plan.clip_gradients},
                  {"offload", offload_words(plan.offload)},
                  {"recompute", name_of(plan.recompute)},
+                 {"recompute_every", plan.recompute_every},
                  {"attention", inputs.attention},
                  {"loss_chunk", plan.loss_chunk},
                  {"gradient_as_bucket_view", plan.gradient_as_bucket_view},

@@ -46,14 +46,20 @@ OptimizerKind optimizer_of(const std::string& name) {
 Recompute recompute_of(const std::string& name, Runtime runtime) {
     if (name.empty()) return runtime == Runtime::native ? Recompute::pointwise : Recompute::none;
     const auto recompute = recompute_from(name);
-    if (runtime == Runtime::pytorch &&
-        (recompute == Recompute::pointwise || recompute == Recompute::selective))
-        throw InputError("--recompute",
-                         name + " is not modelled for the pytorch runtime: whole layers are recomputed",
-                         "write none or full, or plan the native runtime");
+    if (runtime == Runtime::pytorch && recompute == Recompute::pointwise)
+        throw InputError("--recompute", "the pytorch runtime has no pointwise recomputation",
+                         "write none, selective or full, or plan the native runtime");
     if (recompute) return *recompute;
     throw InputError("--recompute", fmt::format("unknown \"{}\"", name),
                      "write none, pointwise, selective or full");
+}
+
+std::int64_t recompute_every_of(const TrainingOptions& options, const ParallelPlan& plan) {
+    if (options.recompute_every == TrainingOptions::kNotSaid) return 0;
+    if (plan.runtime != Runtime::pytorch || plan.recompute != Recompute::selective)
+        throw InputError("--recompute-every", "is of the pytorch runtime's selective recomputation",
+                         "add --runtime pytorch --recompute selective, or leave it out");
+    return positive(options.recompute_every, "--recompute-every");
 }
 
 std::int64_t sequence_of(const TrainingOptions& options, const Transformer& model,
@@ -83,15 +89,22 @@ Precision precision_of(const TrainingOptions& options) {
     precision.compute = dtype_of(options.compute_dtype, "--compute-dtype");
     precision.optimizer_state = dtype_of(options.optimizer_state_dtype, "--optimizer-state-dtype");
     precision.master_weights = options.master_weights;
+    precision.master = dtype_of(options.master_dtype, "--master-dtype");
     return precision;
 }
 
 void refuse_unmodelled(const TrainingOptions& options) {
+    if (options.master_dtype != "fp32" && options.runtime != name_of(Runtime::deepspeed))
+        throw InputError("--master-dtype", "only DeepSpeed keeps master weights in 16 bits",
+                         "add --runtime deepspeed, or leave it out");
     const bool eager = options.attention == kEagerAttention || options.attention == kFusedSoftmax;
-    if (!options.attention.empty() && !eager && !attention_library_from(options.attention))
+    const bool known =
+        eager || options.attention == kMaskedAttention || attention_library_from(options.attention);
+    if (!options.attention.empty() && !known)
         throw InputError("--attention", fmt::format("\"{}\" is not modelled yet", options.attention),
-                         "write flash, flash2, flash1, fused_softmax or eager");
-    if (eager && options.runtime == name_of(Runtime::native))
+                         "write flash, flash2, flash1, masked, fused_softmax or eager");
+    const bool written_out = eager || options.attention == kMaskedAttention;
+    if (written_out && options.runtime == name_of(Runtime::native))
         throw InputError("--attention", "the native runtime has fused attention only", "leave it out");
     if (!std::isfinite(options.max_grad_norm) || options.max_grad_norm < 0)
         throw InputError("--max-grad-norm", "is not a norm", "write a positive number, or leave it out");
@@ -177,7 +190,23 @@ void as_deepspeed_has_it(const TrainingOptions& options, ParallelPlan& plan) {
                          "leave --gradient-dtype and --reduce-dtype out");
     precision.compute = precision.parameter;
     precision.master_weights = true;
+    if (precision.master != DType::fp32 && precision.master != precision.parameter)
+        throw InputError("--master-dtype", "is neither fp32 nor the parameters' type",
+                         "write one of the two");
+    if (precision.master != DType::fp32 && plan.offload.any())
+        throw InputError("--master-dtype", "masters of 16 bits are not modelled in host memory",
+                         "leave out --offload or --master-dtype");
     plan.deepspeed = options.deepspeed;
+}
+
+LossSettings loss_of(const TrainingOptions& options, Runtime runtime) {
+    const LossSettings loss{options.loss_upcast, options.compile_loss, options.keep_logits,
+                            options.loss_outside};
+    if (loss != LossSettings{} && runtime != Runtime::pytorch)
+        throw InputError("--compile-loss, --no-loss-upcast, --keep-logits, --loss-outside",
+                         fmt::format("are of the pytorch runtime, not of {}", name_of(runtime)),
+                         "add --runtime pytorch, or leave them out");
+    return loss;
 }
 
 // Every piece of the logits is several ops of the program.
@@ -235,10 +264,12 @@ ParallelPlan plan_template(const TrainingOptions& options, const Transformer& mo
     plan.precision = precision_of(options);
     plan.optimizer = optimizer_of(options.optimizer);
     plan.recompute = recompute_of(options.recompute, plan.runtime);
+    plan.recompute_every = recompute_every_of(options, plan);
     plan.loss_chunk = options.loss_chunk >= 0           ? options.loss_chunk
                       : plan.runtime == Runtime::native ? kNativeLossChunk
                                                         : 0;
     refuse_too_many_loss_chunks(plan);
+    plan.loss = loss_of(options, plan.runtime);
     plan.gradient_as_bucket_view = options.gradient_as_bucket_view;
     plan.window_mask = options.window_mask;
     plan.no_sync = switch_of(options.no_sync, "--no-sync");

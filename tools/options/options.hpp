@@ -37,6 +37,7 @@ struct MachineOptions {
 // Of --attention, besides the libraries of fused attention.
 constexpr const char* kEagerAttention = "eager";
 constexpr const char* kFusedSoftmax = "fused_softmax";
+constexpr const char* kMaskedAttention = "masked";
 
 struct TrainingOptions {
     std::string runtime = "native", strategy = "all";
@@ -47,12 +48,15 @@ struct TrainingOptions {
     std::int64_t micro_batch = 1, gradient_accumulation = 1, global_batch = kNotSaid;
     std::string no_sync = "on";
     std::string parameter_dtype = "bf16", gradient_dtype, reduce_dtype, compute_dtype = "bf16";
-    std::string optimizer_state_dtype = "fp32", optimizer = "adamw_fused";
+    std::string optimizer_state_dtype = "fp32", master_dtype = "fp32", optimizer = "adamw_fused";
     bool master_weights = false, gradient_as_bucket_view = true, window_mask = false;
     std::string offload, recompute;
+    std::int64_t recompute_every = kNotSaid;
+    bool repeat_kv = false;
     std::string attention;  // empty: as the model's reference implementation has it
     double max_grad_norm = 0;
     std::int64_t loss_chunk = kNotSaid;  // the runtime's own
+    bool compile_loss = false, keep_logits = false, loss_outside = false, loss_upcast = true;
     std::string profile;
     std::string deepspeed_config;  // a file
     DeepSpeedSettings deepspeed;   // what it says

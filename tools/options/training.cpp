@@ -38,6 +38,10 @@ void add_precision(CLI::App& command, TrainingOptions& to) {
     command.add_flag("--master-weights", to.master_weights, "keep an fp32 copy of the parameters")
         ->group(group);
     command
+        .add_option("--master-dtype", to.master_dtype,
+                    "deepspeed: type of the master weights and of the gradients they are updated with [fp32]")
+        ->group(group);
+    command
         .add_option("--optimizer", to.optimizer, "adamw_fused, adamw_foreach, adamw_8bit, sgd [adamw_fused]")
         ->group(group);
     command
@@ -80,18 +84,44 @@ void TrainingOptions::add_to(CLI::App& command) {
     command.add_option("--shard-group", shard_group, "hsdp: GPUs that share one copy of the parameters")
         ->group(group);
     command
-        .add_option("--recompute", recompute,
-                    "none, pointwise, selective, full [native: pointwise, others: none]")
+        .add_option(
+            "--recompute", recompute,
+            "none, pointwise, selective, full [native: pointwise, others: none]; selective keeps, native: "
+            "attention; pytorch, as torchtitan does: attention and every other product")
         ->group(group);
     command
-        .add_option(
-            "--attention", attention,
-            "flash, flash2, flash1: fused, by the newest or an older library; eager: scores in "
-            "memory; fused_softmax: the same, with one kernel between the products [the model's own: flash]")
+        .add_option("--recompute-every", recompute_every,
+                    "pytorch, with --recompute selective: every so many layers, one is recomputed whole")
+        ->group(group);
+    command
+        .add_option("--attention", attention,
+                    "flash, flash2, flash1: fused, by the newest or an older library; eager: scores in "
+                    "memory; masked: fused, causality as a mask tensor (transformers up to 4.4x); "
+                    "fused_softmax: eager, with one kernel between the products [the model's own: flash]")
         ->group(group);
     command
         .add_option("--loss-chunk", loss_chunk,
-                    "tokens of logits held at once, 0: all [native 2048, others 0]")
+                    "native: tokens of logits held at once; pytorch: tokens per call of head and loss, as "
+                    "torchtune's "
+                    "chunked cross-entropy; 0: all [native 2048, others 0]")
+        ->group(group);
+    command.add_flag("--compile-loss", compile_loss, "pytorch: the loss is compiled: no logits in fp32")
+        ->group(group);
+    command
+        .add_flag("--loss-upcast,!--no-loss-upcast", loss_upcast,
+                  "pytorch: the loss takes the logits in fp32 [on]")
+        ->group(group);
+    command
+        .add_flag(
+            "--loss-outside", loss_outside,
+            "pytorch: the script computes the loss from the model's logits [the model does, as transformers]")
+        ->group(group);
+    command
+        .add_flag("--repeat-kv", repeat_kv,
+                  "pytorch: keys and values are copied for each query head [fewer heads go to attention as "
+                  "they are]")
+        ->group(group);
+    command.add_flag("--keep-logits", keep_logits, "pytorch: the script holds the logits through backward")
         ->group(group);
     command
         .add_flag("--gradient-as-bucket-view,!--no-gradient-as-bucket-view", gradient_as_bucket_view,

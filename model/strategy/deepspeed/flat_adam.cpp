@@ -13,14 +13,14 @@ FlatAdam::FlatAdam(PytorchContext& context, std::optional<StreamId> host, std::v
     for (const std::int64_t count : counts) {
         Group group;
         group.count = count;
-        const Bytes fp32 = bytes_of(count, DType::fp32), moment = moment_bytes(count, kind, state_type_);
-        group.master = declare("fp32 partition", fp32, DType::fp32, Role::master_parameter);
+        const DType master = context.plan().precision.master;
+        const Bytes bytes = bytes_of(count, master), moment = moment_bytes(count, kind, state_type_);
+        group.master = declare("fp32 partition", bytes, master, Role::master_parameter);
         if (moment_count(kind) > 0) {
             group.first = declare("exp_avg", moment, state_type_, Role::optimizer);
             group.second = declare("exp_avg_sq", moment, state_type_, Role::optimizer);
         }
-        if (offloaded())
-            group.gradient = declare("fp32 gradient partition", fp32, DType::fp32, Role::gradient);
+        if (offloaded()) group.gradient = declare("fp32 gradient partition", bytes, master, Role::gradient);
         groups_.push_back(group);
     }
 }
@@ -61,9 +61,9 @@ void FlatAdam::update(std::size_t index, BufferId gradient) {
     OptimizerUpdate update;
     update.kind = context_.plan().optimizer;
     update.count = group.count;
-    update.parameter = update.gradient = DType::fp32;
+    update.parameter = update.gradient = context_.plan().precision.master;
     update.state = state_type_;
-    update.traffic = bytes_of(3 * group.count, DType::fp32) +
+    update.traffic = bytes_of(3 * group.count, update.parameter) +
                      moment_bytes(group.count, update.kind, state_type_) * 2 * moments;
     std::vector<Operand> operands{build.read(gradient), build.update(group.master)};
     if (moments > 0) operands.insert(operands.end(), {build.update(group.first), build.update(group.second)});

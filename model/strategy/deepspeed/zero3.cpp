@@ -169,16 +169,20 @@ void Zero3::update() {
 void Zero3::update_on_gpu(std::size_t index) {
     ProgramBuilder& build = context_.build();
     const SubGroup& group = layout_.sub_groups()[index];
-    const Bytes bytes = bytes_of(group.count, type()), fp32 = bytes_of(group.count, DType::fp32);
+    const DType master = context_.plan().precision.master;
+    const Bytes bytes = bytes_of(group.count, type()), fp32 = bytes_of(group.count, master);
     const auto transient = [&](std::string_view name, Bytes size, DType dtype) {
         return build.transient(name, size, dtype, Role::gradient, context_.compute);
     };
     const BufferId flat = transient("flat gradients", bytes, type());
     flat_op(context_, context_.compute, "flatten gradients", group.count, bytes * 2,
             {part(reduce_.gradients(), Access::read, group.offset, group.count, type()), build.write(flat)});
-    const BufferId gradient = transient("fp32 gradients", fp32, DType::fp32);
-    flat_op(context_, context_.compute, "cast gradients", group.count, bytes + fp32,
-            {build.read(flat), build.write(gradient)});
+    BufferId gradient = flat;
+    if (master != type()) {  // otherwise the flat gradients are of the masters' type already
+        gradient = transient("fp32 gradients", fp32, master);
+        flat_op(context_, context_.compute, "cast gradients", group.count, bytes + fp32,
+                {build.read(flat), build.write(gradient)});
+    }
     flat_op(context_, context_.compute, "unscale and clip", group.count, fp32 * 2, {build.update(gradient)});
     adam_.update(index, gradient);
     build.release(gradient);

@@ -131,8 +131,7 @@ void ZeroFlat::load() {
     flat_op(context_, compute, "clone own partition", own_count(), bytes_of(2 * own_count(), type()),
             {own_flat(Access::read), build.write(clone)});
     flat_op(context_, compute, "own partition in fp32", own_count(),
-            bytes_of(own_count(), type()) + bytes_of(own_count(), DType::fp32),
-            {build.read(clone), build.write(master)});
+            bytes_of(own_count(), type()) + build.at(master).bytes, {build.read(clone), build.write(master)});
 }
 
 // Rank 0 assembles the 16-bit state dict; every rank writes its own states, one buffer at a time.
@@ -273,18 +272,22 @@ std::vector<Operand> ZeroFlat::own_gradients() const {
 BufferId ZeroFlat::gradients_in_fp32() {
     ProgramBuilder& build = context_.build();
     const std::int64_t count = own_count();
-    const DType first = stage() == 0 ? DType::fp32 : type();
+    const DType first = stage() == 0 ? context_.plan().precision.master : type();
     const BufferId between = build.transient(stage() == 0 ? "gradients in fp32" : "flat gradients",
                                              bytes_of(count, first), first, Role::gradient, context_.compute);
     std::vector<Operand> operands = own_gradients();
     operands.push_back(build.write(between));
     flat_op(context_, context_.compute, stage() == 0 ? "cast gradients" : "flatten gradients", count,
             bytes_of(count, type()) + bytes_of(count, first), operands);
-    const BufferId fp32 = build.transient("fp32 gradient partition", bytes_of(count, DType::fp32),
-                                          DType::fp32, Role::gradient, context_.compute);
-    flat_op(context_, context_.compute, stage() == 0 ? "flatten gradients" : "cast gradients", count,
-            bytes_of(count, first) + bytes_of(count, DType::fp32), {build.read(between), build.write(fp32)});
-    build.release(between);
+    const DType master = context_.plan().precision.master;
+    BufferId fp32 = between;
+    if (stage() == 0 || first != master) {  // otherwise they are of the masters' type already
+        fp32 = build.transient("fp32 gradient partition", bytes_of(count, master), master, Role::gradient,
+                               context_.compute);
+        flat_op(context_, context_.compute, stage() == 0 ? "flatten gradients" : "cast gradients", count,
+                bytes_of(count, first) + bytes_of(count, master), {build.read(between), build.write(fp32)});
+        build.release(between);
+    }
     for (Tensor& gradient : gradients_) gradient = {};
     if (accumulated_) build.release(*std::exchange(accumulated_, std::nullopt));
     context_.tape.storages.settle();
@@ -314,7 +317,7 @@ void ZeroFlat::update_on_gpu() {
     adam_.update(0, gradient);
     build.release(gradient);
     flat_op(context_, context_.compute, "copy to 16-bit partition", own_count(),
-            bytes_of(own_count(), type()) + bytes_of(own_count(), DType::fp32),
+            bytes_of(own_count(), type()) + build.at(adam_.master(0)).bytes,
             {build.read(adam_.master(0)), own_flat(Access::write)});
 }
 

@@ -57,6 +57,28 @@ struct Saved {
     Tensor q, k, v, mask, o, lse, seed, offset;
 };
 
+void attend(Tape& tape, Saved& s, const Attention& shape) {
+    if (tape.kept.restoring() && !tape.storages.skipping) {
+        for (Tensor* output : {&s.o, &s.lse, &s.seed, &s.offset}) *output = tape.kept.restore();
+        return;
+    }
+    const std::int64_t tokens = shape.batch * shape.sequence;
+    s.o = tape.storages.empty("attention output", tokens, shape.heads * shape.value_head_dim, s.v.type);
+    s.lse = tape.storages.empty("log-sum-exp", tokens, shape.heads, DType::fp32);
+    s.seed = tape.storages.empty("attention seed", 1, 1, DType::int64);
+    s.offset = tape.storages.empty("attention offset", 1, 1, DType::int64);
+    tape.compute("attention", shape,
+                 {{s.q, Access::read},
+                  {s.k, Access::read},
+                  {s.v, Access::read},
+                  {s.mask.defined() ? s.mask : s.k, Access::read},
+                  {s.o, Access::write},
+                  {s.lse, Access::write},
+                  {s.seed, Access::write},
+                  {s.offset, Access::write}});
+    for (const Tensor* output : {&s.o, &s.lse, &s.seed, &s.offset}) tape.kept.keep(*output);
+}
+
 void attention_backward(Tape& t, const Saved& s, const Attention& shape, const Tensor& gradient) {
     Attention kernel = shape;
     kernel.backward = true;
@@ -98,33 +120,26 @@ Tensor additive(Tape& tape, const Tensor& mask, std::int64_t batch, DType type) 
 // The log-sum-exp and two seed scalars are kept; without a mask keys and values are not repeated
 // (enable_gqa).
 Tensor attention(Tape& tape, const AttentionInputs& inputs, const Attention& shape) {
-    const std::int64_t groups = inputs.mask.defined() ? shape.heads / shape.kv_heads : 1;
+    const bool repeats = inputs.mask.defined() || inputs.repeated_heads;
+    const std::int64_t groups = repeats ? shape.heads / shape.kv_heads : 1;
     const auto for_each_head = [&](const Tensor& x) {  // a single head is seen many times without a copy
         return shape.kv_heads == 1 ? expand_rows(tape, x, groups) : repeated(tape, x, groups);
     };
     Tensor k = for_each_head(inputs.k);
     Tensor v = for_each_head(inputs.v);
     Tensor mask;
-    if (inputs.mask.defined()) mask = additive(tape, inputs.mask, shape.batch, inputs.q.type);
+    if (inputs.mask.defined() && inputs.mask.type != DType::int8)
+        mask = inputs.mask;
+    else if (inputs.mask.defined())
+        mask = additive(tape, inputs.mask, shape.batch, inputs.q.type);
     const bool node = tape.begin({&inputs.q, &k, &v}, true);
-    const std::int64_t tokens = shape.batch * shape.sequence;
-    Tensor o = tape.storages.empty("attention output", tokens, shape.heads * shape.value_head_dim, v.type);
-    Tensor lse = tape.storages.empty("log-sum-exp", tokens, shape.heads, DType::fp32);
-    Tensor seed = tape.storages.empty("attention seed", 1, 1, DType::int64);
-    Tensor offset = tape.storages.empty("attention offset", 1, 1, DType::int64);
-    tape.compute("attention", shape,
-                 {{inputs.q, Access::read},
-                  {k, Access::read},
-                  {v, Access::read},
-                  {mask.defined() ? mask : k, Access::read},
-                  {o, Access::write},
-                  {lse, Access::write},
-                  {seed, Access::write},
-                  {offset, Access::write}});
+    Saved saved{inputs.q, std::move(k), std::move(v), std::move(mask), {}, {}, {}, {}};
+    attend(tape, saved, shape);
+    Tensor o = saved.o;
     if (node)
-        tape.record(
-            o, [saved = Saved{inputs.q, std::move(k), std::move(v), std::move(mask), o, lse, seed, offset},
-                shape](Tape& t, Tensor gradient) { attention_backward(t, saved, shape, gradient); });
+        tape.record(o, [saved = std::move(saved), shape](Tape& t, Tensor gradient) {
+            attention_backward(t, saved, shape, gradient);
+        });
     return inputs.head_major ? joined_heads(tape, o) : o;
 }
 

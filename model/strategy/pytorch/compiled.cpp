@@ -41,18 +41,52 @@ Tensor CompiledLayers::projection(const Saved& saved, ParameterUse use, const Te
     return matmul(tape_, x, *weight_of(saved, use), bias ? &*bias : nullptr, linear_names(use));
 }
 
-Tensor CompiledLayers::forward(Saved& saved) {
-    const AttentionShape& shape = context_.model().layer(saved.index).attention;
-    const std::int64_t tokens = saved.x.rows, hidden = saved.x.columns;
-    const auto rstd = [&] { return tape_.storages.empty("rstd", tokens, 1, DType::fp32); };
-    saved.rstd1 = rstd();
-    saved.norm1 = fused("fused norm", {&saved.x}, tokens, hidden, &saved.rstd1);
-    saved.q_raw = projection(saved, ParameterUse::query, saved.norm1);
-    saved.k_raw = projection(saved, ParameterUse::key, saved.norm1);
-    saved.v = projection(saved, ParameterUse::value, saved.norm1);
+void CompiledLayers::first_norm(Saved& saved) {
+    saved.rstd1 = tape_.storages.empty("rstd", saved.x.rows, 1, DType::fp32);
+    saved.norm1 = fused("fused norm", {&saved.x}, saved.x.rows, saved.x.columns, &saved.rstd1);
+}
+
+void CompiledLayers::heads(Saved& saved) {
+    if (!saved.q_raw.defined()) saved.q_raw = projection(saved, ParameterUse::query, saved.norm1);
+    if (!saved.k_raw.defined()) saved.k_raw = projection(saved, ParameterUse::key, saved.norm1);
+    if (!saved.v_raw.defined()) saved.v_raw = projection(saved, ParameterUse::value, saved.norm1);
+    const std::int64_t tokens = saved.x.rows, times = copies_of_heads(saved.index);
     saved.q = fused("fused rotation", {&saved.q_raw}, tokens, saved.q_raw.columns);
-    saved.k = fused("fused rotation", {&saved.k_raw}, tokens, saved.k_raw.columns);
-    if (!shape.head_norm) saved.q_raw = saved.k_raw = {};
+    saved.k = fused("fused rotation", {&saved.k_raw}, tokens, times * saved.k_raw.columns);
+    saved.v =
+        times == 1 ? saved.v_raw : fused("repeat heads", {&saved.v_raw}, tokens, times * saved.v_raw.columns);
+}
+
+std::int64_t CompiledLayers::copies_of_heads(std::int32_t index) const {
+    const AttentionShape& shape = context_.model().layer(index).attention;
+    return context_.model().form.repeated_heads ? shape.heads / shape.kv_heads : 1;
+}
+
+// The sum takes over the projection's buffer; it is written, and read again after the row's factor is known.
+void CompiledLayers::second_norm(Saved& saved, Tensor attended) {
+    saved.rstd2 = tape_.storages.empty("rstd", saved.x.rows, 1, DType::fp32);
+    saved.norm2 = fused("fused add and norm", {&saved.x, &attended, &attended, &attended}, saved.x.rows,
+                        saved.x.columns, &saved.rstd2);
+    saved.h = std::move(attended);
+}
+
+void CompiledLayers::mlp_product(Saved& saved) {
+    const std::int64_t tokens = saved.x.rows;
+    if (context_.model().layer(saved.index).mlp.gated && !saved.gate.defined())
+        saved.gate = projection(saved, ParameterUse::gate, saved.norm2);
+    if (!saved.up.defined()) saved.up = projection(saved, ParameterUse::up, saved.norm2);
+    const Tensor& gate = saved.gate.defined() ? saved.gate : saved.up;
+    if (!cut_at_product(saved.index)) {
+        saved.product = fused("fused activation", {&gate, &saved.up}, tokens, saved.up.columns);
+        return;
+    }
+    saved.activated = fused("fused activation", {&gate}, tokens, gate.columns);
+    saved.product = fused("fused product", {&saved.activated, &saved.up}, tokens, saved.up.columns);
+}
+
+void CompiledLayers::attend(Saved& saved) {
+    const AttentionShape& shape = context_.model().layer(saved.index).attention;
+    const std::int64_t tokens = saved.x.rows;
     saved.o = tape_.storages.empty("attention output", tokens, shape.output_width(), saved.v.type);
     saved.lse = tape_.storages.empty("log-sum-exp", tokens, shape.heads, DType::fp32);
     saved.seed = tape_.storages.empty("attention seed", 1, 1, DType::int64);
@@ -65,26 +99,59 @@ Tensor CompiledLayers::forward(Saved& saved) {
                    {saved.lse, Access::write},
                    {saved.seed, Access::write},
                    {saved.offset, Access::write}});
-    Tensor a = projection(saved, ParameterUse::attention_output, saved.o);
-    // The sum takes over the projection's buffer; it is written, and read again after the row's factor is
-    // known.
-    saved.rstd2 = rstd();
-    saved.norm2 = fused("fused add and norm", {&saved.x, &a, &a, &a}, tokens, hidden, &saved.rstd2);
-    saved.h = std::move(a);
-    if (context_.model().layer(saved.index).mlp.gated)
-        saved.gate = projection(saved, ParameterUse::gate, saved.norm2);
-    saved.up = projection(saved, ParameterUse::up, saved.norm2);
-    const Tensor& gate = saved.gate.defined() ? saved.gate : saved.up;
-    if (cut_at_product(saved.index)) {
-        saved.activated = fused("fused activation", {&gate}, tokens, gate.columns);
-        saved.product = fused("fused product", {&saved.activated, &saved.up}, tokens, saved.up.columns);
-    } else {
-        saved.product = fused("fused activation", {&gate, &saved.up}, tokens, saved.up.columns);
-    }
+}
+
+Tensor CompiledLayers::forward(Saved& saved) {
+    first_norm(saved);
+    heads(saved);
+    const bool again = recomputes_op_by_op();
+    if (!again) drop_unrotated(saved);
+    attend(saved);
+    second_norm(saved, projection(saved, ParameterUse::attention_output, saved.o));
+    mlp_product(saved);
     Tensor y = projection(saved, ParameterUse::down, saved.product);
-    tape_.compute("fused add", vector_kernel(tokens, hidden, 3 * y.bytes(), y.type),
+    tape_.compute("fused add", vector_kernel(y.rows, y.columns, 3 * y.bytes(), y.type),
                   {{saved.h, Access::read}, {y, Access::update}});
+    if (again) drop_recomputed(saved);
     return y;
+}
+
+// The norms of heads need them in backward.
+void CompiledLayers::drop_unrotated(Saved& saved) const {
+    if (!context_.model().layer(saved.index).attention.head_norm) saved.q_raw = saved.k_raw = {};
+    saved.v_raw = {};
+}
+
+bool CompiledLayers::recomputes_op_by_op() const {
+    return context_.plan().recomputes_op_by_op() && tape_.gradients;
+}
+
+// The partitioner obeys the policy's marks (see KeptOutputs), and drops what backward does not read: unlike
+// eager checkpointing it keeps no output of the last product.
+void CompiledLayers::drop_recomputed(Saved& saved) const {
+    using enum ParameterUse;
+    KeptOutputs policy;
+    const auto chosen = [&](ParameterUse use) {
+        return context_.weights.find({saved.index}, use) &&
+               policy.chooses_product(modules_.find_bias({saved.index}, use).has_value());
+    };
+    for (const auto& [use, output] :
+         {std::pair{query, &saved.q_raw}, {key, &saved.k_raw}, {value, &saved.v_raw}})
+        if (!chosen(use)) *output = {};
+    chosen(attention_output);
+    for (const auto& [use, output] : {std::pair{gate, &saved.gate}, {up, &saved.up}})
+        if (!chosen(use)) *output = {};
+    for (Tensor* output : {&saved.norm1, &saved.rstd1, &saved.q, &saved.k, &saved.v, &saved.h, &saved.norm2,
+                           &saved.rstd2, &saved.activated, &saved.product})
+        *output = {};
+}
+
+void CompiledLayers::recompute(Saved& saved) {
+    first_norm(saved);
+    heads(saved);
+    drop_unrotated(saved);
+    second_norm(saved, projection(saved, ParameterUse::attention_output, saved.o));
+    mlp_product(saved);
 }
 
 Tensor CompiledLayers::projection_gradient(const Saved& saved, ParameterUse use, const Tensor& dy,
@@ -175,10 +242,12 @@ std::vector<Tensor> CompiledLayers::attention_backward(Saved& saved, const Tenso
                    {dv, Access::write},
                    {workspace, Access::write}});
     workspace = d_o = saved.q = saved.k = saved.v = saved.o = saved.lse = saved.seed = saved.offset = {};
+    const std::int64_t times = copies_of_heads(saved.index);
+    if (times > 1) dv = fused("sum over repeated heads", {&dv}, tokens, dv.columns / times);
     std::vector<Tensor> gradients{projection_gradient(saved, ParameterUse::value, dv, saved.norm1)};
     dv = {};
     dk = fused("fused rotation gradient", {&dk, saved.k_raw.defined() ? &saved.k_raw : &dk}, tokens,
-               dk.columns);
+               dk.columns / times);
     gradients.push_back(projection_gradient(saved, ParameterUse::key, dk, saved.norm1));
     dk = {};
     dq = fused("fused rotation gradient", {&dq, saved.q_raw.defined() ? &saved.q_raw : &dq}, tokens,
@@ -200,6 +269,7 @@ Tensor CompiledLayers::norm_backward(std::vector<Tensor> gradients, const Tensor
 }
 
 void CompiledLayers::backward(Saved& saved, const Tensor& dy) {
+    if (recomputes_op_by_op()) recompute(saved);
     std::vector<Tensor> gradients = mlp_backward(saved, dy);
     saved.norm2 = {};
     norm_weight_gradient(saved, 1);

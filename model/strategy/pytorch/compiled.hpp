@@ -20,8 +20,8 @@ class CompiledLayers {
     struct Saved {
         std::int32_t index = 0;
         eager::Input input;
-        Tensor x, norm1, rstd1, q_raw, k_raw, q, k, v, o, lse, seed, offset, h, norm2, rstd2, gate, activated,
-            up, product;
+        Tensor x, norm1, rstd1, q_raw, k_raw, q, k, v, o, lse, seed, offset, h, norm2, rstd2, v_raw, gate,
+            activated, up, product;
     };
     // Whether DDP's splitter cuts between the gate's activation and its product with up. Walking the layer
     // from its end, it closes a graph once its weights fill a bucket: the last one (a first bucket of 1 MiB)
@@ -29,6 +29,16 @@ class CompiledLayers {
     // torch/_dynamo/backends/distributed.py (2.11). Other cuts fall where the tensor is saved anyway.
     bool cut_at_product(std::int32_t index) const;
     Tensor forward(Saved& saved);
+    void first_norm(Saved& saved);
+    void heads(Saved& saved);
+    void drop_unrotated(Saved& saved) const;
+    void attend(Saved& saved);
+    void second_norm(Saved& saved, Tensor attended);
+    void mlp_product(Saved& saved);
+    std::int64_t copies_of_heads(std::int32_t index) const;  // of keys and values
+    bool recomputes_op_by_op() const;
+    void drop_recomputed(Saved& saved) const;
+    void recompute(Saved& saved);
     void backward(Saved& saved, const Tensor& dy);
     std::vector<Tensor> mlp_backward(Saved& saved, const Tensor& dy);
     std::vector<Tensor> cut_mlp_backward(Saved& saved, Tensor& dproduct);

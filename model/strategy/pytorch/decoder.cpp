@@ -54,10 +54,23 @@ void EagerDecoder::embedding_forward() {
 void EagerDecoder::layer_forward(std::int32_t layer) {
     context_.build().at_layer(layer);
     start_of_.push_back(tape_.position());
-    if (context_.plan().recompute == Recompute::full && tape_.gradients)
+    if (checkpoints(layer) && tape_.gradients)
         checkpointed_forward(layer);
     else
         hidden_ = run_layer(layer, hidden_);
+}
+
+bool EagerDecoder::recomputes_any() const {
+    for (std::int32_t layer = 0; layer < context_.model().layer_count(); ++layer)
+        if (checkpoints(layer)) return true;
+    return false;
+}
+
+// Selective recomputation op by op of a compiled layer is the compiler's: see CompiledLayers.
+bool EagerDecoder::checkpoints(std::int32_t layer) const {
+    const ParallelPlan& plan = context_.plan();
+    if (plan.recompute != Recompute::selective) return plan.recompute == Recompute::full;
+    return plan.recompute_every > 0 ? (layer + 1) % plan.recompute_every == 0 : !compiled_.handles(layer);
 }
 
 Tensor EagerDecoder::run_layer(std::int32_t layer, const Tensor& x) {
@@ -84,7 +97,9 @@ void EagerDecoder::checkpointed_forward(std::int32_t layer) {
     checkpoint.input = hidden_;
     tape_.recording = false;
     tape_.save_count = 0;
+    if (context_.plan().recomputes_op_by_op()) tape_.kept.start_keeping();
     hidden_ = run_layer(layer, hidden_);
+    checkpoint.kept = tape_.kept.take_all();
     tape_.recording = true;
     checkpoint.saves = tape_.save_count;
     tape_.record(hidden_, [](Tape&, Tensor) {});
@@ -96,26 +111,54 @@ void EagerDecoder::head_and_loss() {
     start_of_.push_back(tape_.position());
     hidden_ = modules_.last_norm(hidden_);
     embedded_ = {};
-    const Tensor logits = modules_.head(hidden_);
-    hidden_ = {};
-    loss_ = eager::causal_loss(tape_, logits, labels_);
-    modules_.clear_autocast_cache();
-    if (context_.plan().recompute != Recompute::full) modules_.end_forward();
+    const std::int64_t chunk = context_.plan().loss_chunk;
+    if (chunk > 0 && chunk < hidden_.rows) {
+        logits_ = chunked_logits(chunk);
+    } else {
+        logits_ = {modules_.head(hidden_)};
+        hidden_ = {};
+    }
+    start_of_loss_ = tape_.position();
+    if (!context_.plan().loss.outside) loss();
 }
 
-void EagerDecoder::head_backward() {
+void EagerDecoder::loss() {
+    for (const Tensor& logits : logits_) {
+        Tensor loss = eager::causal_loss(tape_, logits, labels_.as(logits.rows, 1), context_.plan().loss);
+        loss_ = loss_.defined() ? eager::add(tape_, loss_, loss) : std::move(loss);
+    }
+    if (!context_.plan().loss.keeps_logits) logits_.clear();
+    modules_.clear_autocast_cache();
+    if (!recomputes_any()) modules_.end_forward();
+}
+
+// As torchtune does: the head runs once per chunk, and the loss of each chunk follows when all logits are
+// there.
+std::vector<Tensor> EagerDecoder::chunked_logits(std::int64_t chunk) {
+    const std::vector<Tensor> parts = eager::split_rows(tape_, std::exchange(hidden_, {}), chunk);
+    std::vector<Tensor> logits;
+    for (const Tensor& part : parts) logits.push_back(modules_.head(part));
+    return logits;
+}
+
+void EagerDecoder::loss_backward() {
     context_.build().at_layer(-1);
     tape_.storages.settle();
     Tensor one = tape_.storages.empty("loss gradient", 1, 1, DType::fp32);
     tape_.compute("loss gradient", vector_kernel(1, 1, one.bytes(), DType::fp32), {{one, Access::write}});
     context_.build().allocate(std::span(cublas_workspaces_).last(1));
     tape_.accumulate(Tape::target(loss_), std::move(one));
+    tape_.run_backward_to(start_of_loss_);
+}
+
+void EagerDecoder::head_backward() {
+    if (!context_.plan().loss.outside) loss_backward();
     tape_.run_backward_to(start_of_.back());
 }
 
 void EagerDecoder::layer_backward(std::int32_t layer) {
     context_.build().at_layer(layer);
-    if (context_.plan().recompute == Recompute::full)
+    if (checkpoints(layer))
         checkpointed_backward(layer);
     else
         tape_.run_backward_to(start_of_[static_cast<std::size_t>(layer)]);
@@ -133,10 +176,13 @@ void EagerDecoder::checkpointed_backward(std::int32_t layer) {
     tape_.save_count = 0;
     tape_.stop_at_save = checkpoint.saves;
     modules_.clear_autocast_cache();
+    if (context_.plan().recomputes_op_by_op()) tape_.kept.start_restoring(std::move(checkpoint.kept));
     Tensor output = run_layer(layer, checkpoint.input);
     modules_.clear_autocast_cache();
     tape_.stop_at_save = -1;
     tape_.storages.skipping = false;
+    // What early stop did not ask for again stays until the layer's graph is gone.
+    const std::vector<Tensor> left = tape_.kept.take_all();
     tape_.accumulate(Tape::target(output), std::move(gradient));
     output = {};
     tape_.run_backward_to(start_of_[static_cast<std::size_t>(layer)]);
@@ -150,6 +196,7 @@ void EagerDecoder::embedding_backward() {
     ids_ = {};
     labels_ = {};
     loss_ = {};
+    logits_.clear();
 }
 
 }  // namespace wirewise

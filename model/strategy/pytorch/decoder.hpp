@@ -15,6 +15,8 @@ class EagerDecoder final : public LayerEmitter {
     void layer_forward(std::int32_t layer) override;
     void head_and_loss() override;
     void head_backward() override;
+    void loss() override;
+    void loss_backward() override;
     void layer_backward(std::int32_t layer) override;
     void embedding_backward() override;
 
@@ -22,7 +24,11 @@ class EagerDecoder final : public LayerEmitter {
     struct Checkpoint {  // what non-reentrant checkpointing keeps of a layer
         Tensor input, output;
         int saves = 0;
+        std::vector<Tensor> kept;  // outputs of ops that selective checkpointing does not run again
     };
+    bool checkpoints(std::int32_t layer) const;
+    bool recomputes_any() const;
+    std::vector<Tensor> chunked_logits(std::int64_t chunk);
     Tensor run_layer(std::int32_t layer, const Tensor& x);
     void give_other_gradients(Unit unit);
     void checkpointed_forward(std::int32_t layer);
@@ -35,6 +41,8 @@ class EagerDecoder final : public LayerEmitter {
     std::vector<BufferId> cublas_workspaces_;  // of the main thread and of autograd's thread
     Tensor ids_, labels_;
     Tensor embedded_, hidden_, loss_;
+    std::vector<Tensor> logits_;
+    std::size_t start_of_loss_ = 0;      // tape position
     std::vector<std::size_t> start_of_;  // layer -> tape position; one more: the head
     std::vector<Checkpoint> checkpoints_;
 };

@@ -40,7 +40,9 @@ class Fsdp final : public PytorchPolicy {
             for (const ShardedWeight& weight : group.weights) shards.push_back(weight.shard);
         return shards;
     }
-    void end_evaluation() override { root_post_forward(); }
+    void end_evaluation() override {
+        if (!context_.plan().loss.outside) after_forward({});
+    }
     void begin_step() override {
         context_.build().allocate(stored_parameters());  // the shards have been there since then: no memory
                                                          // of this step's becomes theirs
@@ -71,7 +73,6 @@ class Fsdp final : public PytorchPolicy {
     }
     bool synchronises() const { return !context_.plan().no_sync || context_.emission.last_micro_batch(); }
     void hook() { context_.build().host_work(context_.compute, "FSDP hook", {HostWorkKind::hook, 1}); }
-    void root_post_forward();
     void post_backward(FsdpGroup& group);
     void keep_for_later(FsdpGroup& group);
 
@@ -129,16 +130,13 @@ void Fsdp::before_forward(Unit unit) {
 void Fsdp::after_forward(Unit unit) {
     hook();
     if (reshards_) communication_.reshard(group(unit));
+    if (unit.root()) communication_.drop_last_gather_output();
 }
 
-void Fsdp::root_post_forward() {
-    after_forward({});
-    communication_.drop_last_gather_output();
-}
-
-// The root's comes with the loss's gradient, just after its post-forward.
+// The root's comes with the gradient of the model's output: of the loss, just after its post-forward, or of
+// the logits.
 void Fsdp::before_backward(Unit unit) {
-    if (unit.root()) root_post_forward();
+    if (unit.root() && !context_.plan().loss.outside) after_forward({});
     hook();
     FsdpGroup& own = group(unit);
     communication_.gather(own);

@@ -45,10 +45,34 @@ Tensor nll(Tape& tape, const Tensor& x, const Tensor& labels) {
     return loss;
 }
 
+// Inductor keeps the logits and a row's log-sum-exp, and writes the logits' gradient in their own type.
+Tensor compiled_loss(Tape& tape, const Tensor& logits, const Tensor& labels) {
+    const bool node = tape.begin({&logits}, true);
+    Tensor lse = tape.storages.empty("log-sum-exp of the logits", logits.rows, 1, DType::fp32);
+    Tensor loss = tape.storages.empty("loss", 1, 1, DType::fp32);
+    // Twice over a row: its maximum and sum, then the label's part.
+    tape.compute(
+        "fused loss", reduction_kernel(logits.rows, logits.columns, 2 * logits.bytes(), logits.type),
+        {{logits, Access::read}, {labels, Access::read}, {lse, Access::write}, {loss, Access::write}});
+    if (node)
+        tape.record(loss, [x = logits, input = Input(logits), labels, lse](Tape& t, Tensor gradient) {
+            Tensor dx = t.storages.empty("fused loss gradient", x.rows, x.columns, x.type, Role::logits);
+            t.compute("fused loss gradient", vector_kernel(x.rows, x.columns, 2 * x.bytes(), x.type),
+                      {{gradient, Access::read},
+                       {x, Access::read},
+                       {labels, Access::read},
+                       {lse, Access::read},
+                       {dx, Access::write}});
+            t.accumulate(input.target, std::move(dx));
+        });
+    return loss;
+}
+
 }  // namespace
 
-Tensor causal_loss(Tape& tape, const Tensor& logits, const Tensor& labels) {
-    const Tensor upcast = cast(tape, logits, DType::fp32);
+Tensor causal_loss(Tape& tape, const Tensor& logits, const Tensor& labels, const LossSettings& settings) {
+    if (settings.compiled) return compiled_loss(tape, logits, labels);
+    const Tensor upcast = cast(tape, logits, settings.upcasts ? DType::fp32 : logits.type);
     Tensor padded = tape.storages.empty("padded labels", labels.rows + 1, 1, DType::int64);
     tape.compute("pad labels", vector_kernel(labels.rows, 1, 2 * labels.bytes(), DType::int64),
                  {{labels, Access::read}, {padded, Access::write}});

@@ -83,7 +83,7 @@ Modules::Heads Modules::plain_heads(std::int32_t index, const Tensor& x) {
         return head_norm(heads_of(tape_, y, heads, rotates), shape.head_dim, *scale);
     };
     // Repeated values are summed head-major.
-    const bool repeats = masked(index) && shape.heads != shape.kv_heads;
+    const bool repeats = (masked(index) || form().repeated_heads) && shape.heads != shape.kv_heads;
     Heads result;
     result.q = normed(ParameterUse::query, 0, shape.heads);
     if (form().scaled_query) result.q = scale(tape_, result.q);
@@ -143,8 +143,9 @@ Tensor Modules::attention(std::int32_t index, const Tensor& x) {
         heads.v = cast(tape_, heads.v, context_.plan().precision.compute);
     }
     const Attention kernel = attention_kernel(index, heads.v.type);
-    AttentionInputs inputs{std::move(heads.q), std::move(heads.k), std::move(heads.v),
-                           masked(index) ? mask_ : Tensor(), shape.latent || joins_rotated(shape)};
+    AttentionInputs inputs{std::move(heads.q),    std::move(heads.k),
+                           std::move(heads.v),    masked(index) ? mask_ : Tensor(),
+                           form().repeated_heads, shape.latent || joins_rotated(shape)};
     const AttentionForm how = attention_form(index);
     Tensor o = how == AttentionForm::fused ? eager::attention(tape_, inputs, kernel)
                                            : eager_attention(tape_, inputs, kernel, how);

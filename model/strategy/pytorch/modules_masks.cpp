@@ -44,7 +44,7 @@ void Modules::make_mask() {
     const Tensor window = square("positions in the window", {});
     const Tensor causal = square("positions before", {});
     mask_ = square("mask", causal);
-    if (attention_form(0) == AttentionForm::fused) return;
+    if (attention_form(0) == AttentionForm::fused && !form().mask_added_once) return;
     const DType type = context_.plan().precision.compute;
     Tensor added = tape_.storages.empty("additive mask", context_.plan().micro_batch * s, s, type);
     tape_.compute("additive mask", broadcast_kernel(added.rows, s, added.bytes(), type),

@@ -65,6 +65,8 @@ struct ThreeParts {
 // `copies_gradient`: the joined gradient stands in another layout.
 ThreeParts split(Tape& tape, const Tensor& x, std::int64_t first_columns, std::int64_t second_columns,
                  bool copies_gradient);
+// Parts of so many rows each; one gradient tensor for all.
+std::vector<Tensor> split_rows(Tape& tape, const Tensor& x, std::int64_t rows);
 // Each row `times` times, without a copy; its gradient is summed.
 Tensor expand_rows(Tape& tape, const Tensor& x, std::int64_t times);
 
@@ -81,7 +83,8 @@ Tensor linear(Tape& tape, const Tensor& x, const Tensor& weight, const Tensor* b
 // scaled_dot_product_attention by cuDNN, and the same written out: see attention.cpp.
 struct AttentionInputs {
     Tensor q, k, v;
-    Tensor mask{};            // boolean, [sequence, sequence]; undefined: is_causal
+    Tensor mask{};                // boolean, [sequence, sequence]; undefined: is_causal
+    bool repeated_heads = false;  // keys and values are copied for each query head though there is no mask
     bool head_major = false;  // q is contiguous per head, and so is the output: joining its heads is a copy
 };
 Tensor attention(Tape& tape, const AttentionInputs& inputs, const Attention& shape);

@@ -24,21 +24,62 @@ std::int64_t total(const std::vector<TensorPart>& launch) {
 
 PytorchOptimizer::PytorchOptimizer(PytorchContext& context, std::vector<Item> items)
     : context_(context),
-      stream_(context.plan().offload.optimizer ? context.build().stream("host", StreamKind::host) : context.compute),
+      stream_(context.plan().offload.optimizer ? context.build().stream("host", StreamKind::host)
+                                               : context.compute),
       items_(std::move(items)),
       parameter_type_(context.plan().precision.parameter),
       state_type_(moment_type(context.plan().optimizer, context.plan().precision.optimizer_state)) {
     const auto state = [&](std::string_view name, Bytes bytes, DType type) {
-        return on_host() ? context_.build().on_host(Lifetime::persistent, name, bytes, type, Role::optimizer, stream_)
-                         : context_.build().persistent(name, bytes, type, Role::optimizer, stream_);
+        return declare(name, bytes, type, Role::optimizer);
     };
+    if (context.plan().precision.master_weights) keep_masters();
     for (const Item& item : items_) {
         counts_.push_back(item.count);
         if (!adaptive()) continue;
         const Bytes bytes = moment_bytes(item.count, context.plan().optimizer, state_type_);
-        states_.push_back(
-            {state("step", Bytes(4), DType::fp32), state("exp_avg", bytes, state_type_),
-             state("exp_avg_sq", bytes, state_type_)});
+        states_.push_back({state("step", Bytes(4), DType::fp32), state("exp_avg", bytes, state_type_),
+                           state("exp_avg_sq", bytes, state_type_)});
+    }
+}
+
+BufferId PytorchOptimizer::declare(std::string_view name, Bytes bytes, DType type, Role role) const {
+    return on_host() ? context_.build().on_host(Lifetime::persistent, name, bytes, type, role, stream_)
+                     : context_.build().persistent(name, bytes, type, role, stream_);
+}
+
+void PytorchOptimizer::keep_masters() {
+    for (Item& item : items_) {
+        stored_.push_back(item.parameter);
+        item.parameter =
+            declare("fp32 parameter", bytes_of(item.count, DType::fp32), DType::fp32, Role::master_parameter);
+    }
+    parameter_type_ = DType::fp32;
+}
+
+std::vector<Operand> PytorchOptimizer::in_fp32(const std::vector<Operand>& gradients) {
+    ProgramBuilder& build = context_.build();
+    std::vector<Operand> casts;
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+        const Bytes bytes = bytes_of(counts_[i], DType::fp32);
+        const BufferId cast =
+            on_host() ? build.on_host(Lifetime::transient, "fp32 gradient", bytes, DType::fp32,
+                                      Role::gradient, stream_)
+                      : build.transient("fp32 gradient", bytes, DType::fp32, Role::gradient, stream_);
+        Operand from = gradients[i];
+        from.access = Access::read;
+        build.compute(stream_, "cast gradient", vector_kernel(1, counts_[i], bytes + from.bytes, DType::fp32),
+                      {from, build.write(cast)});
+        casts.push_back(build.read(cast));
+    }
+    return casts;
+}
+
+void PytorchOptimizer::to_stored() {
+    ProgramBuilder& build = context_.build();
+    for (std::size_t i = 0; i < stored_.size(); ++i) {
+        const Bytes traffic = build.at(stored_[i]).bytes + build.at(items_[i].parameter).bytes;
+        build.compute(stream_, "copy to parameter", vector_kernel(1, counts_[i], traffic, DType::fp32),
+                      {build.read(items_[i].parameter), build.write(stored_[i])});
     }
 }
 
@@ -47,10 +88,16 @@ bool PytorchOptimizer::adaptive() const { return moment_count(context_.plan().op
 void PytorchOptimizer::create_states() {
     const auto fill = [&](BufferId buffer) {
         const Bytes bytes = context_.build().at(buffer).bytes;
-        context_.build().compute(stream_, "zeros",
-                                 vector_kernel(1, bytes.count(), bytes, DType::int8),
+        context_.build().compute(stream_, "zeros", vector_kernel(1, bytes.count(), bytes, DType::int8),
                                  {context_.build().write(buffer)});
     };
+    for (std::size_t i = 0; i < stored_.size(); ++i) {
+        const BufferId master = items_[i].parameter;
+        const Bytes traffic = context_.build().at(stored_[i]).bytes + context_.build().at(master).bytes;
+        context_.build().compute(stream_, "fp32 parameter",
+                                 vector_kernel(1, counts_[i], traffic, DType::fp32),
+                                 {context_.build().read(stored_[i]), context_.build().write(master)});
+    }
     for (const State& state : states_) {
         fill(state.step);
         fill(state.first);
@@ -58,18 +105,20 @@ void PytorchOptimizer::create_states() {
     }
 }
 
-void PytorchOptimizer::step(const std::vector<Operand>& gradients) {
-    ensure(gradients.size() == items_.size(), "each parameter has a gradient");
+void PytorchOptimizer::step(const std::vector<Operand>& given) {
+    ensure(given.size() == items_.size(), "each parameter has a gradient");
     context_.tape.storages.settle();
     context_.build().host_work(context_.compute, "optimizer",
                                {HostWorkKind::optimizer_loop, static_cast<std::int32_t>(items_.size())});
     if (on_host()) wait_for_gradients();
+    const std::vector<Operand> gradients = stored_.empty() ? given : in_fp32(given);
     if (context_.plan().clip_gradients) clip(gradients);
     if (context_.phase() == Phase::first_step) create_states();
     if (context_.plan().optimizer == OptimizerKind::adamw_foreach)
         multi_tensor(gradients);
     else
         fused(gradients);
+    to_stored();
 }
 
 // The CPU goes on when the gradients have arrived.
@@ -83,7 +132,8 @@ void PytorchOptimizer::clip(const std::vector<Operand>& gradients) {
     ProgramBuilder& build = context_.build();
     const Bytes bytes = Bytes(4) * static_cast<std::int64_t>(items_.size());
     const BufferId norms =
-        on_host() ? build.on_host(Lifetime::transient, "gradient norms", bytes, DType::fp32, Role::workspace, stream_)
+        on_host() ? build.on_host(Lifetime::transient, "gradient norms", bytes, DType::fp32, Role::workspace,
+                                  stream_)
                   : build.transient("gradient norms", bytes, DType::fp32, Role::workspace, stream_);
     const auto each = [&](std::string_view name, Access access, std::int64_t passes, Operand scalar) {
         for_each_launch(counts_, 1, [&](const std::vector<TensorPart>& launch) {
@@ -96,8 +146,7 @@ void PytorchOptimizer::clip(const std::vector<Operand>& gradients) {
                     {whole.buffer, access, false, whole.offset + unit * part.offset, unit * part.count});
                 traffic += unit * part.count * passes;
             }
-            build.compute(stream_, name, vector_kernel(1, total(launch), traffic, parameter_type_),
-                          operands);
+            build.compute(stream_, name, vector_kernel(1, total(launch), traffic, parameter_type_), operands);
         });
     };
     each("gradient norms", Access::read, 1, build.write(norms));

@@ -1,6 +1,8 @@
 // torch.optim.AdamW and SGD over a list of parameters: states are created in the first step, inside freed
-// activation blocks; fused AdamW needs no temporaries, foreach AdamW one more copy of a state. Offloaded, it runs on the CPU,
-// on parameters, gradients and states in host memory.
+// activation blocks; fused AdamW needs no temporaries, foreach AdamW one more copy of a state. Offloaded, it
+// runs on the CPU, on parameters, gradients and states in host memory. With master weights it is wrapped, as
+// Apex and InternEvo do it: fp32 copies of the parameters are updated with fp32 copies of all gradients, then
+// copied back.
 #pragma once
 
 #include "model/strategy/pytorch/context.hpp"
@@ -23,6 +25,10 @@ class PytorchOptimizer {
     struct State {
         BufferId step{}, first{}, second{};
     };
+    void keep_masters();
+    std::vector<Operand> in_fp32(const std::vector<Operand>& gradients);
+    void to_stored();
+    BufferId declare(std::string_view name, Bytes bytes, DType type, Role role) const;
     bool on_host() const { return context_.plan().offload.optimizer; }
     void wait_for_gradients();
     void create_states();
@@ -34,8 +40,9 @@ class PytorchOptimizer {
     bool adaptive() const;  // keeps moments
 
     PytorchContext& context_;
-    StreamId stream_;  // where its kernels run: the GPU's, or the CPU's
-    std::vector<Item> items_;
+    StreamId stream_;               // where its kernels run: the GPU's, or the CPU's
+    std::vector<Item> items_;       // what it updates: the parameters, or their fp32 masters
+    std::vector<BufferId> stored_;  // with masters: the parameters
     std::vector<std::int64_t> counts_;
     std::vector<State> states_;
     DType parameter_type_, state_type_;

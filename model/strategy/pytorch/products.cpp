@@ -54,7 +54,9 @@ Tensor matmul(Tape& tape, const Tensor& x, const Tensor& weight, const Tensor* b
 Tensor linear(Tape& tape, const Tensor& x, const Tensor& weight, const Tensor* bias,
               const LinearNames& names) {
     const bool node = bias ? tape.begin({&x, &weight, bias}, true) : tape.begin({&x, &weight}, true);
-    Tensor y = matmul(tape, x, weight, bias, names);
+    const bool chosen = tape.kept.chooses_product(bias != nullptr) && !tape.storages.skipping;
+    Tensor y = chosen && tape.kept.restoring() ? tape.kept.restore() : matmul(tape, x, weight, bias, names);
+    if (chosen) tape.kept.keep(y);
     if (!node) return y;
     std::optional<Input> bias_input;
     if (bias) bias_input = Input(*bias);

@@ -113,6 +113,36 @@ ThreeParts split(Tape& tape, const Tensor& x, std::int64_t first_columns, std::i
     return parts;
 }
 
+std::vector<Tensor> split_rows(Tape& tape, const Tensor& x, std::int64_t rows) {
+    const bool node = tape.begin({&x}, false);
+    std::vector<Tensor> parts;
+    for (std::int64_t first = 0; first < x.rows; first += rows) {
+        parts.push_back(x.as(std::min(rows, x.rows - first), x.columns));
+        parts.back().slot = GradientSlot::none;
+    }
+    if (!node) return parts;
+    std::vector<GradientSlot> others;
+    for (std::size_t i = parts.size() - 1; i > 0; --i) {
+        tape.record(parts[i], [](Tape&, Tensor) {});
+        others.push_back(parts[i].slot);
+    }
+    tape.record(parts.front(), [input = Input(x), others](Tape& t, Tensor gradient) {
+        Tensor whole = t.storages.empty("split gradient", input.rows, input.columns, gradient.type);
+        const Bytes first = 2 * gradient.bytes();
+        t.compute("split gradient", broadcast_kernel(gradient.rows, gradient.columns, first, gradient.type),
+                  {{gradient, Access::read}, {whole, Access::write}});
+        gradient = {};
+        for (const GradientSlot slot : others) {
+            const Tensor part = t.take(slot);
+            t.compute("split gradient",
+                      broadcast_kernel(part.rows, part.columns, 2 * part.bytes(), part.type),
+                      {{part, Access::read}, {whole, Access::update}});
+        }
+        t.accumulate(input.target, std::move(whole));
+    });
+    return parts;
+}
+
 Tensor expand_rows(Tape& tape, const Tensor& x, std::int64_t times) {
     const bool node = tape.begin({&x}, false);
     Tensor result = x.as(x.rows * times, x.columns);

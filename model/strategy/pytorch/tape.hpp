@@ -8,6 +8,7 @@
 #include <functional>
 #include <initializer_list>
 
+#include "model/strategy/pytorch/kept_outputs.hpp"
 #include "model/strategy/pytorch/tensor.hpp"
 
 namespace wirewise {
@@ -70,6 +71,7 @@ class Tape {
     int stop_at_save = -1;  // ... and the second run stops at the last of them
 
     Storages storages;
+    KeptOutputs kept;  // of the checkpointed layer that runs
 
   private:
     struct Node {
