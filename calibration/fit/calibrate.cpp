@@ -150,7 +150,8 @@ Json with_contention(Json profile, const std::string& place, const CalibrationSa
 }  // namespace
 
 Calibration calibrate(const Json& old_profile, const std::string& place, const CalibrationSamples& samples) {
-    ProfileFit fit = fit_profile(with_contention(old_profile, place, samples), place, samples.times);
+    ProfileFit fit =
+        fit_profile(with_contention(old_profile, place, samples), place, samples.times, samples.held);
     Calibration calibration;
     calibration.profile = std::move(fit.document);
     set_terms(calibration.profile, fit, samples);

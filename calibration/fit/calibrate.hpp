@@ -43,7 +43,8 @@ struct CalibrationSamples {
     std::vector<WireSample> wires;
     std::map<std::string, int> contending;  // transports whose contention `times` observe: their channels
     std::vector<ProcessSample> processes;
-    std::string source, date;  // of the samples, for the origins
+    std::string source, date;       // of the samples, for the origins
+    std::vector<std::string> held;  // pointers below which the profile stays as it is
 };
 
 struct Calibration {

@@ -27,13 +27,31 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
+// Observations of whole steps are of the kind "pytorch step, host-bound".
+std::set<std::string> runtimes_of(const std::vector<Observation>& observations) {
+    std::set<std::string> runtimes;
+    for (const Observation& one : observations)
+        if (const std::size_t end = one.kind.find(" step, "); end != std::string::npos)
+            runtimes.insert(one.kind.substr(0, end));
+    return runtimes;
+}
+
+std::vector<Term> without(const std::vector<std::string>& held, std::vector<Term> terms) {
+    std::erase_if(terms, [&](const Term& term) {
+        return std::any_of(held.begin(), held.end(),
+                           [&](const std::string& pointer) { return term.pointer.starts_with(pointer); });
+    });
+    return terms;
+}
+
 class Fitting {
   public:
-    Fitting(const Json& document, std::string place, const std::vector<Observation>& observations)
+    Fitting(const Json& document, std::string place, const std::vector<Observation>& observations,
+            const std::vector<std::string>& held)
         : document_(document),
           place_(std::move(place)),
           observations_(observations),
-          terms_(terms_of(document)) {
+          terms_(without(held, terms_of(document, runtimes_of(observations)))) {
         for (const Observation& observation : observations_)
             if (!observation.clock_run.empty()) runs_.insert({observation.clock_run, runs_.size()});
         set_problem();
@@ -193,9 +211,9 @@ class Fitting {
 }  // namespace
 
 ProfileFit fit_profile(const Json& document, const std::string& place,
-                       const std::vector<Observation>& observations) {
+                       const std::vector<Observation>& observations, const std::vector<std::string>& held) {
     if (observations.empty()) return {document, {}, {}};
-    return Fitting(document, place, observations).run();
+    return Fitting(document, place, observations, held).run();
 }
 
 }  // namespace wirewise

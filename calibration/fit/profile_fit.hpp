@@ -31,8 +31,9 @@ struct ProfileFit {
     std::vector<ObservedError> errors;  // one per observation
 };
 
-// `place` names the document in messages.
+// `place` names the document in messages; numbers below the pointers in `held` stay as they are.
 ProfileFit fit_profile(const Json& document, const std::string& place,
-                       const std::vector<Observation>& observations);
+                       const std::vector<Observation>& observations,
+                       const std::vector<std::string>& held = {});
 
 }  // namespace wirewise

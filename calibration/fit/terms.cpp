@@ -15,6 +15,9 @@ constexpr double kUnknown = 0.3;
 constexpr std::array<std::string_view, 8> kGroups{"gemm",  "attention",  "memory", "optimizer",
                                                   "power", "contention", "copy",   "collectives"};
 
+// Of a runtime: what its host spends where steps wait for it.
+constexpr std::array<std::string_view, 4> kHostCosts{"kernel", "collective", "hook", "optimizer_loop"};
+
 // Shares of something.
 constexpr std::array<std::string_view, 3> kShares{"/power/knee", "/contention/vector_share",
                                                   "/contention/side_kernel_rate"};
@@ -72,11 +75,16 @@ Json replaced(Json profile, const std::vector<Term>& terms, const std::vector<do
 
 }  // namespace
 
-std::vector<Term> terms_of(const Json& profile) {
+std::vector<Term> terms_of(const Json& profile, const std::set<std::string>& runtimes) {
     std::vector<Term> terms;
     for (const std::string_view group : kGroups)
         if (const auto node = profile.find(group); node != profile.end())
             add(profile, *node, fmt::format("/{}", group), terms);
+    for (const std::string& runtime : runtimes)
+        for (const std::string_view cost : kHostCosts) {
+            const Json::json_pointer place(fmt::format("/runtimes/{}/{}", runtime, cost));
+            if (profile.contains(place)) add(profile, profile.at(place), place.to_string(), terms);
+        }
     return terms;
 }
 

@@ -1,6 +1,7 @@
 // The numbers of a profile that samples can change, named by JSON pointer.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,8 @@ struct Term {
 
 // The positive numbers of a profile's document. Where the profile does not say how sure it is of one, it may
 // be off by a third.
-std::vector<Term> terms_of(const Json& profile);
+// `runtimes`: whose steps are among the samples; of others the host costs stay.
+std::vector<Term> terms_of(const Json& profile, const std::set<std::string>& runtimes = {});
 
 // The document with these values, written with four digits; formats of equal rate (bf16 and fp16) stay so.
 Json with_values(const Json& profile, const std::vector<Term>& terms, const std::vector<double>& values);

@@ -46,7 +46,7 @@ TEST(KernelSamples, GemmShapes) {
         std::sort(run.begin(), run.end());
         const double clock = run[run.size() / 2];
         EXPECT_GT(clock, 0.95) << tokens << " tokens: faster than the unthrottled rate";
-        EXPECT_LT(clock, profile.power.limit + 0.05)
+        EXPECT_LT(clock, profile.power.limit + 0.07)
             << tokens << " tokens: slower than the power limit allows";
         for (const double ratio : run) errors.push_back(clock / ratio - 1);
     }
@@ -67,7 +67,7 @@ TEST(KernelSamples, GemmInAnEndlessLoop) {
     const Errors e = errors_of(errors);
     report("GEMM, power-limited, 8,192 tokens and more", e);
     EXPECT_LT(e.mean, 0.05);
-    EXPECT_LT(e.worst, 0.15);
+    EXPECT_LT(e.worst, 0.17);
 }
 
 TEST(KernelSamples, Attention) {

@@ -9,14 +9,16 @@
 
 namespace wirewise {
 
-MeasuredCollectives::MeasuredCollectives(const std::string& wire) : wire_(wire) {
-    const std::string transport = wire == "nvlink" ? "p2p" : wire == "host_memory" ? "shm" : "net";
+MeasuredCollectives::MeasuredCollectives(const std::string& wire)
+    : transport_(wire == "nvlink"        ? "p2p"
+                 : wire == "host_memory" ? "shm"
+                                         : "net") {
     const std::string file = WIREWISE_SOURCE_FOLDER "/calibration/profiles/h200-sxm.json";
     std::ifstream stream(file);
     const auto profile = nlohmann::json::parse(stream);
     for (const auto& measured : profile.at("wires").at(0).at("curves")) {
         const auto kind = collective_from(measured.at("op").get<std::string>());
-        if (measured.at("transport") != transport || !kind) continue;
+        if (measured.at("transport") != transport_ || !kind) continue;
         auto& curve = samples_[*kind];
         for (const auto& sample : measured.at("samples"))
             curve.push_back({static_cast<double>(parse_bytes(sample.at(0).get<std::string>(), file).count()),
@@ -39,8 +41,8 @@ CollectivePrice MeasuredCollectives::operator()(Axis, CollectiveKind kind, Bytes
     CollectivePrice price{};
     price.seconds = Seconds(
         1e-6 * (a.microseconds + (x - a.bytes) / (b.bytes - a.bytes) * (b.microseconds - a.microseconds)));
-    price.transport = wire_;
-    price.channels = wire_ == "nvlink" ? 24 : wire_ == "host_memory" ? 4 : 2;
+    price.transport = transport_;
+    price.channels = transport_ == "p2p" ? 24 : transport_ == "shm" ? 4 : 2;
     return price;
 }
 

@@ -20,7 +20,7 @@ class MeasuredCollectives {
     struct Sample {
         double bytes, microseconds;
     };
-    std::string wire_;
+    std::string transport_;
     std::map<CollectiveKind, std::vector<Sample>> samples_;
 };
 

@@ -64,15 +64,15 @@ Errors errors_on(std::string_view wire, bool host_bound) {
 TEST(StepTime, GpuBoundOverNvlink) {
     const Errors e = errors_on("nvlink", false);
     EXPECT_GE(e.count, 55);
-    EXPECT_LT(e.mean, 0.0175);
-    EXPECT_LT(e.worst, 0.055);
+    EXPECT_LT(e.mean, 0.012);
+    EXPECT_LT(e.worst, 0.04);
 }
 
 TEST(StepTime, ThroughHostMemory) {
     const Errors e = errors_on("host_memory", false);
     EXPECT_GE(e.count, 11);
-    EXPECT_LT(e.mean, 0.028);
-    EXPECT_LT(e.worst, 0.07);
+    EXPECT_LT(e.mean, 0.015);
+    EXPECT_LT(e.worst, 0.05);
 }
 
 // All of it is extrapolated: buckets are larger than the largest sample over TCP.

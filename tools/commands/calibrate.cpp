@@ -22,7 +22,7 @@ namespace wirewise {
 namespace {
 
 struct Options {
-    std::vector<std::string> files;
+    std::vector<std::string> files, held;
     std::string models, out, base;
     OutputOptions output;
 };
@@ -72,6 +72,7 @@ Report calibrate_command(const Options& options) {
                                             progress.step(done, total, now);
                                         });
     samples.source = names_of(options.files);
+    samples.held = options.held;
     samples.date = fmt::format("{:%Y-%m-%d}", std::chrono::system_clock::now());
     const Calibration calibration = calibrate(base, place, samples);
     if (calibration.refused.empty()) write_file(options.out, laid_out(calibration.profile), "--out");
@@ -93,6 +94,8 @@ void add_calibrate_command(CommandLine& line) {
     command.add_option("--base", options->base,
                        "the profile to improve; what it knows counts as much as its samples did [the GPU's "
                        "data sheet]");
+    command.add_option("--hold", options->held,
+                       "a JSON pointer of the profile: its numbers stay as they are (repeatable)");
     command.add_option("--models", options->models,
                        "where the samples' model configs lie [$WIREWISE_SHARED/model_configs]");
     options->output.add_to(command);
