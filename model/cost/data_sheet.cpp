@@ -55,20 +55,22 @@ GemmCosts gemm_costs(const GpuModel& gpu, const Generation& generation) {
     return costs;
 }
 
-// Our own kernels on 2x H200 (wirewise bench, 2026-11-30; calibration/samples/bench_h200-x2.jsonl): the share
-// of the memory's rate, and what a short one takes.
+// Our own kernels on 2x H200 (wirewise bench, 2026-11-30; tests/gpu/results/h200-x2_2026-11-30_bench.jsonl):
+// the share of the memory's rate, and what a short one takes.
 struct OwnKernel {
     const char* kind;
     double share;
     Seconds fixed;
 };
 constexpr OwnKernel kOwnKernels[] = {
-    {"embedding_forward", 0.83, 6.9_us},   {"norm_forward", 0.50, 6.2_us},
-    {"norm_recompute", 0.67, 6.9_us},      {"norm_backward", 0.55, 24.4_us},
-    {"rope_forward", 0.62, 7.1_us},        {"rope_backward", 0.62, 7.1_us},
-    {"activation_forward", 0.72, 10.1_us}, {"activation_backward", 0.66, 6.2_us},
-    {"cross_entropy", 0.78, 10.3_us},      {"squared_norm", 0.74, 19.2_us},
-    {"fill_zero", 0.96, 4.7_us}};
+    {"activation_backward", 0.66, 6.3_us}, {"activation_forward", 0.71, 8.2_us},
+    {"cross_entropy", 0.78, 10.7_us},      {"embedding_backward", 0.15, 17.1_us},
+    {"embedding_forward", 0.80, 6.7_us},   {"fill_zero", 0.94, 4.6_us},
+    {"head_norm_backward", 0.15, 13.3_us}, {"head_norm_forward", 0.27, 5.9_us},
+    {"norm_backward", 0.51, 19.2_us},      {"norm_forward", 0.46, 5.9_us},
+    {"norm_recompute", 0.63, 6.5_us},      {"rope_backward", 0.62, 6.5_us},
+    {"rope_forward", 0.61, 6.4_us},        {"squared_norm", 0.74, 18.6_us},
+};
 
 MemoryCosts memory_costs(const GpuModel& gpu) {
     const BytesPerSecond peak = gpu.memory_bandwidth;
