@@ -60,7 +60,10 @@ class KernelBinder {
         values.second = read_.next().array;
         values.master = read_.next_if(update.master).array;
         values.clip_factor = read_.next_if(read_.left() > 0).floats();
-        return [values, &numbers = site_.binding.numbers, &step = site_.binding.step](cudaStream_t stream) {
+        const int shard = site_.binding.groups.member(Axis::shard);
+        return [values, update, shard, &op = site_.op, &plan = site_.binding.plan,
+                &numbers = site_.binding.numbers, &step = site_.binding.step](cudaStream_t stream) mutable {
+            values.rounding = rounding_of(op, update, plan, numbers, shard, step);
             adamw(numbers, step, values, stream);
         };
     }

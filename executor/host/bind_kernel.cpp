@@ -65,7 +65,12 @@ class KernelBinder {
         values.second = read_.next().data;
         values.master = read_.next_if(update.master).data;
         values.clip_factor = read_.next_if(read_.left() > 0).data;
-        return [values, &numbers = binding_.numbers, &step = binding_.step] { adamw(numbers, step, values); };
+        const int shard = binding_.groups.along(Axis::shard).member();
+        return [values, update, shard, &op = op_, &plan = binding_.plan, &numbers = binding_.numbers,
+                &step = binding_.step]() mutable {
+            values.rounding = rounding_of(op, update, plan, numbers, shard, step);
+            adamw(numbers, step, values);
+        };
     }
 
   private:

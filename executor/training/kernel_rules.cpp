@@ -20,6 +20,17 @@ void require_adamw(const OptimizerUpdate& update) {
                      "run with adamw_fused");
 }
 
+RandomRounding rounding_of(const Op& op, const OptimizerUpdate& update, const ParallelPlan& plan,
+                           const Hyperparameters& numbers, int shard, std::int64_t step) {
+    const bool on = numbers.stochastic_rounding && update.parameter == DType::bf16 && !update.master;
+    if (!on) return {};
+    const auto unit = static_cast<std::uint64_t>(op.name.layer + 1);
+    const std::int64_t before = sharding_of(plan.strategy).optimizer ? shard * update.count : 0;
+    return {.on = true,
+            .stream = random_bits(random_bits(plan.seed, static_cast<std::uint64_t>(step)), unit),
+            .first = static_cast<std::uint64_t>(before)};
+}
+
 PackedWidths packed_widths(const Attention& shape) {
     return {shape.heads * shape.head_dim, shape.kv_heads * shape.head_dim};
 }

@@ -1,6 +1,8 @@
 // What every backend must read out of a kernel alike, so that host and GPU compute the same step.
 #pragma once
 
+#include "executor/training/hyperparameters.hpp"
+#include "executor/training/random.hpp"
 #include "model/program/program.hpp"
 #include "model/strategy/plan.hpp"
 #include "model/transformer/transformer.hpp"
@@ -61,6 +63,10 @@ float loss_share(const ParallelPlan& plan);
 
 // Throws InputError for an optimizer that is priced, not executed.
 void require_adamw(const OptimizerUpdate& update);
+
+// How an update of this op rounds in that step; `shard`: this rank's place among those that share a copy.
+RandomRounding rounding_of(const Op& op, const OptimizerUpdate& update, const ParallelPlan& plan,
+                           const Hyperparameters& numbers, int shard, std::int64_t step);
 
 // Elements from the start of a packed row of queries, keys and values.
 struct PackedWidths {

@@ -316,8 +316,7 @@ TEST(Kernels, StochasticRoundingKeepsTheMean) {
     cuda::AdamWOperands operands{.count = count, .gradient = g.array(), .parameter = p.array()};
     operands.first = m.array();
     operands.second = v.array();
-    operands.stochastic_rounding = true;
-    operands.random_stream = 99;
+    operands.rounding = {.on = true, .stream = 99};
     cuda::adamw(numbers, 1, operands, kStream);
     double mean = 0;
     for (const float value : p.values()) {

@@ -48,8 +48,7 @@ void expect_close(const Outcome& got, const Outcome& expected, double loss_limit
         EXPECT_NEAR(got.norms[i] / expected.norms[i], 1, norm_limit) << "step " << i;
     }
     for (std::size_t i = 0; i < expected.weights.size(); ++i)
-        EXPECT_LE(test::relative_error(got.weights[i], expected.weights[i]), weight_limit)
-            << "tensor " << i;
+        EXPECT_LE(test::relative_error(got.weights[i], expected.weights[i]), weight_limit) << "tensor " << i;
 }
 
 struct Setting {
@@ -141,6 +140,30 @@ TEST(Bf16, RoundsWhereTheGpuRounds) {
             for (const float value : rounded.weights.front())
                 ASSERT_EQ(std::bit_cast<std::uint32_t>(value) & 0xFFFF, 0U);
         }
+}
+
+// However the elements are shared out, each is rounded with the same random bits.
+TEST(StochasticRounding, IsTheSameOnAnyNumberOfRanks) {
+    using enum DType;
+    const Reference reference(test::committed("llama_tiny"));
+    const Checkpoint weights(reference.folder);
+    Hyperparameters numbers = reference.numbers;
+    const auto outcome = [&](const Setting& setting) {
+        ParallelPlan plan = plan_of(setting);
+        plan.precision = {bf16, fp32, fp32, fp32};
+        return train(reference.model, plan, numbers, weights);
+    };
+    const Outcome nearest = outcome({Strategy::single, {}});
+    numbers.stochastic_rounding = true;
+    const Outcome single = outcome({Strategy::single, {}});
+    // Half of the elements are rounded the other way, by a whole step of bf16.
+    EXPECT_GE(test::relative_error(single.weights.front(), nearest.weights.front()), 1e-3);
+    for (const Setting& setting :
+         {Setting{Strategy::ddp, {.replicate = 2}}, Setting{Strategy::zero1, {.shard = 2}},
+          Setting{Strategy::fsdp, {.shard = 3}}, Setting{Strategy::hsdp, {2, 2}}}) {
+        SCOPED_TRACE(name_of(setting.strategy));
+        expect_close(outcome(setting), single, 1e-4, 1e-3, 3e-4);
+    }
 }
 
 // Every dtype its own: weights are cast before use, gradients before, between and after their reductions.

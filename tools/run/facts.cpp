@@ -53,10 +53,10 @@ std::vector<Fact> facts_of(const RunInputs& inputs, const Backend& backend, cons
     const Json described = run_inputs_json(inputs, backend);
     for (const auto& [name, value] : described.items()) facts.push_back({name, value.dump()});
     const Hyperparameters& numbers = inputs.numbers;
-    facts.push_back(
-        {"learning rate, betas, epsilon, weight decay, max grad norm",
-         fmt::format("{}, {}, {}, {}, {}, {}", numbers.learning_rate, numbers.beta1, numbers.beta2,
-                     numbers.epsilon, numbers.weight_decay, numbers.max_gradient_norm)});
+    facts.push_back({"learning rate, betas, epsilon, weight decay, max grad norm, stochastic rounding",
+                     fmt::format("{}, {}, {}, {}, {}, {}, {}", numbers.learning_rate, numbers.beta1,
+                                 numbers.beta2, numbers.epsilon, numbers.weight_decay,
+                                 numbers.max_gradient_norm, numbers.stochastic_rounding)});
     facts.push_back({"hash of the config", config_hash(inputs.config)});
     facts.push_back(
         {"hash of the plan's program", hex(hash_of(lower(inputs.model, inputs.plan, Phase::steady_step)))});

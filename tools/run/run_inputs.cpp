@@ -45,6 +45,7 @@ void set_numbers(const RunOptions& options, Hyperparameters& numbers) {
     numbers.beta2 = beta_of(betas[1]);
     numbers.epsilon = finite(options.epsilon, 0, "--eps");
     numbers.weight_decay = finite(options.weight_decay, 0, "--weight-decay");
+    numbers.stochastic_rounding = options.stochastic_rounding;
 }
 
 int ranks_of(const RunOptions& options, bool single, int most) {
@@ -133,12 +134,23 @@ void set_tokens(const RunOptions& options, RunInputs& inputs) {
     inputs.steps = options.steps ? *options.steps : inputs.tokens->steps().value_or(kDefaultSteps);
 }
 
+void require_something_to_round(const RunInputs& inputs) {
+    const Precision& precision = inputs.plan.precision;
+    if (inputs.numbers.stochastic_rounding &&
+        (precision.parameter != DType::bf16 || precision.master_weights))
+        throw InputError("--stochastic-rounding",
+                         precision.master_weights ? "the update rounds nothing: it keeps fp32 master weights"
+                                                  : "it is for bf16 parameters",
+                         "leave it out, or write --parameter-dtype bf16 without --master-weights");
+}
+
 }  // namespace
 
 RunInputs run_inputs_of(const RunOptions& options, const RankCount& count) {
     RunInputs inputs{.machine = options.machine};
     set_model_and_plan(options, count, inputs);
     set_numbers(options, inputs.numbers);
+    require_something_to_round(inputs);
     inputs.plan.seed = options.seed;
     set_tokens(options, inputs);
     return inputs;

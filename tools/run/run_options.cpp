@@ -31,6 +31,10 @@ void add_numbers(CLI::App& command, RunOptions& to) {
     command.add_option("--learning-rate", to.learning_rate, "[1e-3]")->group(group);
     command.add_option("--betas", to.betas, "[0.9,0.95]")->group(group);
     command.add_option("--eps", to.epsilon, "[1e-8]")->group(group);
+    command
+        .add_flag("--stochastic-rounding", to.stochastic_rounding,
+                  "round updated bf16 parameters up or down at random, which keeps the mean")
+        ->group(group);
     command.add_option("--weight-decay", to.weight_decay, "decoupled, on every parameter [0.1]")
         ->group(group);
 }

@@ -22,6 +22,7 @@ struct RunOptions {
     std::optional<std::int64_t> steps;  // those of the token file, else 10
     double learning_rate = 1e-3, epsilon = 1e-8, weight_decay = 0.1;
     std::string betas = "0.9,0.95";
+    bool stochastic_rounding = false;
     std::uint64_t seed = 1;
     std::string save, save_gradients, trace, calibrate;
     void add_to(CLI::App& command);

@@ -2,7 +2,6 @@
 
 #include "executor/cuda/kernels/device.cuh"
 #include "executor/cuda/kernels/update.hpp"
-#include "executor/training/random.hpp"
 
 namespace wirewise::cuda {
 
@@ -28,14 +27,6 @@ Rates rates_of(const Hyperparameters& numbers, std::int64_t step) {
             .epsilon = static_cast<float>(numbers.epsilon)};
 }
 
-// Up with the probability of what truncation would drop: random bits below the bf16 mantissa, then
-// truncation.
-__device__ float rounded_at_random(float value, std::uint64_t bits) {
-    if (!isfinite(value)) return value;
-    const std::uint32_t raised = __float_as_uint(value) + static_cast<std::uint32_t>(bits & 0xFFFF);
-    return __uint_as_float(raised & 0xFFFF0000);
-}
-
 template <int N>
 __device__ void update(const Rates& rates, const AdamWOperands& to, float factor, std::int64_t at) {
     float g[N], w[N], m[N], v[N];
@@ -54,9 +45,8 @@ __device__ void update(const Rates& rates, const AdamWOperands& to, float factor
     store(to.first, at, m);
     store(to.second, at, v);
     if (to.master.data) store(to.master, at, w);
-    if (to.stochastic_rounding && !to.master.data && to.parameter.type == DType::bf16)
-        for (int i = 0; i < N; ++i)
-            w[i] = rounded_at_random(w[i], random_bits(to.random_stream, static_cast<std::uint64_t>(at + i)));
+    if (to.rounding.on)
+        for (int i = 0; i < N; ++i) w[i] = rounded_at_random(w[i], to.rounding.bits(at + i));
     store(to.parameter, at, w);
 }
 

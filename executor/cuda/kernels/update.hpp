@@ -5,6 +5,7 @@
 
 #include "executor/cuda/kernels/array.hpp"
 #include "executor/training/hyperparameters.hpp"
+#include "executor/training/random.hpp"
 
 namespace wirewise::cuda {
 
@@ -13,10 +14,7 @@ struct AdamWOperands {
     Array gradient, parameter, first, second;
     Array master;                        // may be absent; else the parameter is its rounded copy
     const float* clip_factor = nullptr;  // may be null
-    // Bits for rounding a bf16 parameter up or down at random (absent: to nearest): the mean of many small
-    // updates is then kept. No effect on parameters of another dtype, nor where there is a master copy.
-    bool stochastic_rounding = false;
-    std::uint64_t random_stream = 0;
+    RandomRounding rounding;             // of the parameter; on: it is bf16 and there is no master
 };
 
 // `step` counts from 1.

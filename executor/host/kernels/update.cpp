@@ -22,6 +22,7 @@ void adamw(const Hyperparameters& numbers, std::int64_t step, const AdamWOperand
         const float m = operands.first[i] = beta1 * operands.first[i] + rest1 * gradient;
         const float v = operands.second[i] = beta2 * operands.second[i] + rest2 * gradient * gradient;
         target[i] = target[i] * decay - step_size * m / (std::sqrt(v) * root_correction + epsilon);
+        if (operands.rounding.on) target[i] = rounded_at_random(target[i], operands.rounding.bits(i));
     }
     if (operands.master) std::copy_n(operands.master, operands.count, operands.parameter);
 }

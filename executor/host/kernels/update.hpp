@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "executor/training/hyperparameters.hpp"
+#include "executor/training/random.hpp"
 
 namespace wirewise::host {
 
@@ -13,6 +14,7 @@ struct AdamWOperands {
     float *parameter = nullptr, *first = nullptr, *second = nullptr;
     float* master = nullptr;             // may be null; else the parameter is its rounded copy
     const float* clip_factor = nullptr;  // may be null
+    RandomRounding rounding;             // of the parameter; on: it is bf16 and there is no master
 };
 
 // AdamW with decoupled weight decay (Loshchilov and Hutter 2019), bias-corrected; `step` counts from 1.
