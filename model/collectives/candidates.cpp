@@ -84,8 +84,7 @@ Candidate ring(CollectiveKind kind, const GroupRates& group, Protocol protocol) 
     Candidate candidate = named(Algorithm::ring, protocol);
     candidate.latency = ring_latency(kind, group, protocol);
     candidate.seconds_per_byte = traffic / protocol_rate(group, protocol, limit.rate);
-    if (protocol == Protocol::simple && !one_way)
-        candidate.unseen_by_tuner = group.last_receive / group.ranks;
+    if (protocol == Protocol::simple && !one_way) candidate.last_receive = group.last_receive / group.ranks;
     if (!one_way) candidate.ramp = ramp(group);
     candidate.link = limit.link;
     candidate.soft = limit.soft;
@@ -193,7 +192,7 @@ bool switch_adds(const GroupRates& group, const NcclEnvironment& environment) {
 
 // NVLS: two loops of channels x heads x chunk fill the pipeline; the chunk shrinks with the buffer (nvls.cc),
 // and smaller chunks cost rate.
-double Candidate::tuner_seconds(double bytes) const {
+double Candidate::pipelined_seconds(double bytes) const {
     if (algorithm == Algorithm::tree)
         return latency + bytes * seconds_per_byte / tree_correction(protocol, bytes);
     if (fill <= 0) return latency + bytes * seconds_per_byte;
@@ -207,7 +206,7 @@ double Candidate::tuner_seconds(double bytes) const {
 }
 
 double Candidate::seconds_of(double bytes) const {
-    return tuner_seconds(bytes) + unseen_by_tuner * bytes + ramp * -std::expm1(-bytes / kRampBytes);
+    return pipelined_seconds(bytes) + last_receive * bytes + ramp * -std::expm1(-bytes / kRampBytes);
 }
 
 std::vector<Candidate> candidates_for(CollectiveKind kind, const GroupRates& rates,

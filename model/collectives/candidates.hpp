@@ -14,7 +14,7 @@ struct Candidate {
     Protocol protocol = Protocol::simple;
     double latency = 0;           // seconds
     double seconds_per_byte = 0;  // of S; trees: before their correction
-    double unseen_by_tuner = 0;   // seconds per byte that NCCL's own model leaves out when it chooses
+    double last_receive = 0;      // seconds per byte that the end of the ring adds
     int channels = 0;
     double ramp = 0;              // seconds x (1 - exp(-S / kRampBytes))
     double fill = 0;              // NVLS: channels x heads
@@ -22,8 +22,10 @@ struct Candidate {
     std::string link;             // the bottleneck
     bool soft = false;
 
-    double tuner_seconds(double bytes) const;  // what the choice goes by
     double seconds_of(double bytes) const;
+
+  private:
+    double pipelined_seconds(double bytes) const;  // latency and traffic alone
 };
 
 std::vector<Candidate> candidates_for(CollectiveKind kind, const GroupRates& rates,

@@ -107,19 +107,12 @@ CollectivePricer& CollectivePricer::operator=(CollectivePricer&&) noexcept = def
 
 namespace {
 
-// The tuner goes by its own model of time. Where that would cost more than this over the best, NCCL's tables
-// have moved on: no table is left wrong by so much for long.
-constexpr double kTunerLoss = 1.05;
-
+// NCCL's tuner goes by planning tables of its own; they are mended where they cost much, so the least time
+// stands for its choice.
 const Candidate& chosen(const PricedKind& priced, double bytes) {
-    const auto least = [&](auto&& seconds) -> const Candidate& {
-        return *std::min_element(
-            priced.candidates.begin(), priced.candidates.end(),
-            [&](const Candidate& a, const Candidate& b) { return seconds(a) < seconds(b); });
-    };
-    const Candidate& tuned = least([&](const Candidate& one) { return one.tuner_seconds(bytes); });
-    const Candidate& best = least([&](const Candidate& one) { return one.seconds_of(bytes); });
-    return tuned.seconds_of(bytes) > kTunerLoss * best.seconds_of(bytes) ? best : tuned;
+    return *std::min_element(
+        priced.candidates.begin(), priced.candidates.end(),
+        [&](const Candidate& a, const Candidate& b) { return a.seconds_of(bytes) < b.seconds_of(bytes); });
 }
 
 CollectivePrice price_group(const PricedGroup& group, CollectiveKind kind, Bytes bytes) {
