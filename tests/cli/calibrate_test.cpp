@@ -104,6 +104,10 @@ TEST(RunCalibrate, BringsTheNextPredictionNearerOnAnotherShape) {
     };
     const std::string profile = folder / "host.json", other = folder / "other.json";
     run("--strategy fsdp --sequence-length 32 --calibrate " + profile);  // made from the bench and the run
+    const Said planned =
+        run_binary({"plan", "--model", "mistral-7b", "--machine", "h200-x2", "--profile", profile});
+    EXPECT_EQ(planned.exit_code, 2) << "a CPU's profile times no GPU";
+    EXPECT_NE(planned.err.find("--profile"), std::string::npos) << planned.err;
     ASSERT_TRUE(fs::exists(profile));
     write_slower(profile, other, 8);
     const std::string shape = "--strategy ddp --sequence-length 64 --micro-batch 2 --profile ";
