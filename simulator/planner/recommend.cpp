@@ -11,6 +11,8 @@ namespace wirewise {
 
 namespace {
 
+constexpr double kClearly = 1.1;  // in words: what more is not "about"
+
 double slowest(const PlanCandidate& candidate) {
     return tokens_per_second(candidate.plan, candidate.intervals.step.hi);
 }
@@ -40,9 +42,11 @@ std::string reason(std::span<const PlanCandidate> candidates, const PlanCandidat
                            chosen.throughput.tokens_per_second);
     else
         why += fmt::format(
-            "; {} is about as fast ({:.0f} against {:.0f} tokens/s, the intervals overlap) but needs {}",
-            name(best), best.throughput.tokens_per_second, chosen.throughput.tokens_per_second,
-            to_text(peak(best)));
+            "; {} is {} ({:.0f} against {:.0f} tokens/s, the intervals overlap) but needs {}", name(best),
+            best.throughput.tokens_per_second > kClearly * chosen.throughput.tokens_per_second
+                ? "probably faster"
+                : "about as fast",
+            best.throughput.tokens_per_second, chosen.throughput.tokens_per_second, to_text(peak(best)));
     for (const PlanCandidate& other : candidates)
         if (other.fits != Fit::yes)
             why += fmt::format("; {} {}: {}", name(other),

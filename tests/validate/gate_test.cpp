@@ -1,5 +1,6 @@
 // The gate: no quantity may become worse than its recorded figures. They stand in recorded.json; a run that
-// finds better ones writes them beside the test (recorded.json of the working folder), to be committed.
+// finds better ones writes them into recorded.json of the temporary folder (TEST_TMPDIR, else /tmp), to be
+// committed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +52,7 @@ TEST(Gate, NoErrorGrew) {
         EXPECT_LE(line.max_abs, worst * (1 + kShare) + kWorstSlack) << key;
         EXPECT_GE(line.n, figures.at(key).at("n").get<std::size_t>()) << key << ": cases were lost";
     }
-    std::ofstream("recorded.json") << now.dump(1) << "\n";
+    std::ofstream(::testing::TempDir() + "recorded.json") << now.dump(1) << "\n";
 }
 
 TEST(Gate, EveryRecordedFigureIsStillThere) {

@@ -10,6 +10,7 @@
 
 #include "model/cost/profile_json.hpp"
 #include "model/topology/json_layout.hpp"
+#include "model/units/error.hpp"
 #include "tools/calibrate/calibration_report.hpp"
 #include "tools/calibrate/gather.hpp"
 #include "tools/commands/commands.hpp"
@@ -52,6 +53,31 @@ Json base_profile(const Options& options, const GpuModel& gpu, std::string& plac
     return to_json(sheet);
 }
 
+void require_held_numbers(const Options& options, const Json& base) {
+    for (const std::string& pointer : options.held) {
+        const bool there = pointer.size() > 1 && pointer.front() == '/' &&
+                           pointer.find('~') == std::string::npos &&
+                           base.contains(Json::json_pointer(pointer));
+        if (!there)
+            throw InputError("--hold", "\"" + pointer + "\" is no place in the profile",
+                             "write a JSON pointer, for example /gemm/fixed or /runtimes");
+    }
+}
+
+// Samples labelled with another machine's name, or in other units, are found out here at the latest.
+void require_possible(const CostProfile& fitted, const GpuModel& gpu) {
+    constexpr double kAllowed = 1.1;  // rates are of full waves of tiles; data sheets round
+    for (const auto& [type, rate] : fitted.gemm.rate) {
+        const auto peak = gpu.dense_peak.find(type);
+        if (peak != gpu.dense_peak.end() && rate.value() > kAllowed * peak->second.value())
+            throw InputError(
+                "SAMPLES",
+                fmt::format("say {:.0f} TFLOP/s in {}, above the {:.0f} of {}", rate.value() * 1e-12,
+                            name_of(type), peak->second.value() * 1e-12, gpu.name),
+                "check the samples' `machine` and units; no profile was written");
+    }
+}
+
 std::string names_of(const std::vector<std::string>& files) {
     std::vector<std::string> names;
     for (const std::string& file : files) names.push_back(std::filesystem::path(file).filename().string());
@@ -64,6 +90,7 @@ Report calibrate_command(const Options& options) {
     std::string place;
     const Json base = base_profile(options, gpu, place);
     const CostProfile profile = profile_from_json(base, place);
+    require_held_numbers(options, base);
     Progress progress("calibrate", options.output.quiet);
     std::vector<std::string> warnings;
     const CollectiveSamples wires = samples_of(options.base);
@@ -75,6 +102,10 @@ Report calibrate_command(const Options& options) {
     samples.held = options.held;
     samples.date = fmt::format("{:%Y-%m-%d}", std::chrono::system_clock::now());
     const Calibration calibration = calibrate(base, place, samples);
+    require_possible(profile_from_json(calibration.profile, options.out), gpu);
+    if (profile.gpu != gpu.name)
+        warnings.push_back(
+            fmt::format("--base {} is a profile of {}; the samples are of {}", place, profile.gpu, gpu.name));
     if (calibration.refused.empty()) write_file(options.out, laid_out(calibration.profile), "--out");
     Report report = calibration_report(calibration, place);
     report.warnings = std::move(warnings);
