@@ -10,6 +10,7 @@
 
 #include "model/cost/profile_json.hpp"
 #include "model/topology/json_layout.hpp"
+#include "model/units/error.hpp"
 #include "tools/calibrate/calibration_report.hpp"
 #include "tools/calibrate/gather.hpp"
 #include "tools/commands/commands.hpp"
@@ -52,6 +53,21 @@ Json base_profile(const Options& options, const GpuModel& gpu, std::string& plac
     return to_json(sheet);
 }
 
+bool has_place(const Json& profile, const std::string& pointer) {
+    try {
+        return !pointer.empty() && profile.contains(Json::json_pointer(pointer));
+    } catch (const Json::exception&) {  // no pointer at all
+        return false;
+    }
+}
+
+void require_places(const std::vector<std::string>& held, const Json& profile, const std::string& place) {
+    for (const std::string& pointer : held)
+        if (!has_place(profile, pointer))
+            throw InputError("--hold", fmt::format("{} has no {}", place, pointer),
+                             "write a JSON pointer such as /runtimes or /gemm/rate");
+}
+
 std::string names_of(const std::vector<std::string>& files) {
     std::vector<std::string> names;
     for (const std::string& file : files) names.push_back(std::filesystem::path(file).filename().string());
@@ -63,6 +79,7 @@ Report calibrate_command(const Options& options) {
     const GpuModel& gpu = gpu_of_samples(cases);
     std::string place;
     const Json base = base_profile(options, gpu, place);
+    require_places(options.held, base, place);
     const CostProfile profile = profile_from_json(base, place);
     Progress progress("calibrate", options.output.quiet);
     std::vector<std::string> warnings;
