@@ -29,6 +29,12 @@ bool flag(const JsonLine& line, const char* key) {
     return line.row().at(key).get<bool>();
 }
 
+std::int64_t extent(const JsonLine& line, const char* key) {
+    const std::int64_t value = line.integer(key);
+    if (value < 1) line.refuse(key, "is not above zero", "write the size");
+    return value;
+}
+
 DType dtype_of(const JsonLine& line, const char* key, DType otherwise) {
     if (!line.has(key)) return otherwise;
     const auto type = dtype_from(line.text(key));
@@ -58,11 +64,11 @@ std::vector<MeasuredCase> gemm_cases(const JsonLine& line) {
 
 std::vector<MeasuredCase> attention_cases(const JsonLine& line) {
     Attention kernel;
-    kernel.batch = line.integer("batch");
-    kernel.sequence = line.integer("seq");
-    kernel.heads = line.integer("heads");
-    kernel.kv_heads = line.has("kv_heads") ? line.integer("kv_heads") : kernel.heads;
-    kernel.head_dim = kernel.value_head_dim = line.integer("dim");
+    kernel.batch = extent(line, "batch");
+    kernel.sequence = extent(line, "seq");
+    kernel.heads = extent(line, "heads");
+    kernel.kv_heads = line.has("kv_heads") ? extent(line, "kv_heads") : kernel.heads;
+    kernel.head_dim = kernel.value_head_dim = extent(line, "dim");
     const std::string backend = line.text("backend");
     const std::string id = fmt::format("sdpa-{}-b{}-s{}-h{}/{}-d{}", backend, kernel.batch, kernel.sequence,
                                        kernel.heads, kernel.kv_heads, kernel.head_dim);
@@ -83,7 +89,7 @@ std::vector<MeasuredCase> attention_cases(const JsonLine& line) {
 MeasuredCase update_case(const JsonLine& line, DType type) {
     constexpr std::int64_t kTensors = 7;
     OptimizerUpdate update{
-        .count = line.integer("params"), .parameter = type, .gradient = type, .state = type};
+        .count = extent(line, "params"), .parameter = type, .gradient = type, .state = type};
     update.traffic = kTensors * bytes_of(update.count, type);
     return kernel_case(line, fmt::format("{}-{}", line.text("kind"), update.count), update,
                        line.positive("us"));
@@ -100,9 +106,9 @@ MeasuredCase pointwise_case(const JsonLine& line) {
         line.refuse("access", "is no class", "write vector, broadcast, reduction or gather");
     const Pointwise kernel{.kind = own_kernel(line.text("op")).value_or(PointwiseKind::eager),
                            .access = *found,
-                           .rows = line.integer("rows"),
-                           .columns = line.integer("columns"),
-                           .traffic = Bytes(line.integer("bytes")),
+                           .rows = extent(line, "rows"),
+                           .columns = extent(line, "columns"),
+                           .traffic = Bytes(extent(line, "bytes")),
                            .type = dtype_of(line, "dtype", DType::bf16)};
     const std::string op = line.has("op") ? line.text("op") : access;
     return kernel_case(line, fmt::format("{}-{}x{}", op, kernel.rows, kernel.columns), kernel,
@@ -110,21 +116,21 @@ MeasuredCase pointwise_case(const JsonLine& line) {
 }
 
 MeasuredCase transfer_case(const JsonLine& line, MemorySpace from, MemorySpace to) {
-    MeasuredCase result = kernel_case(line, fmt::format("{}-{}", line.text("kind"), line.integer("bytes")),
+    MeasuredCase result = kernel_case(line, fmt::format("{}-{}", line.text("kind"), extent(line, "bytes")),
                                       Pointwise{}, line.positive("us"));
-    result.subject = TransferCase{line.needed_text("machine"), from, to, Bytes(line.integer("bytes"))};
+    result.subject = TransferCase{line.needed_text("machine"), from, to, Bytes(extent(line, "bytes"))};
     return result;
 }
 
 MeasuredCase copy_case(const JsonLine& line) {
     if (flag(line, "engine")) return transfer_case(line, MemorySpace::device, MemorySpace::device);
-    const Bytes moved(2 * line.integer("bytes"));  // read and written
+    const Bytes moved(2 * extent(line, "bytes"));  // read and written
     const Pointwise copy{.kind = PointwiseKind::copy,
                          .access = AccessClass::vector,
                          .rows = 1,
                          .columns = moved.count() / 4,
                          .traffic = moved};
-    return kernel_case(line, fmt::format("copy-{}", line.integer("bytes")), copy, line.positive("us"));
+    return kernel_case(line, fmt::format("copy-{}", extent(line, "bytes")), copy, line.positive("us"));
 }
 
 MeasuredCase unpredicted(const JsonLine& line) {

@@ -63,6 +63,11 @@ TEST(Calibrate, SaysWhatIsWrongWithItsInput) {
     const Said missing = run_binary({"calibrate", folder / "bad.jsonl", "--out", folder / "p.json"});
     EXPECT_EQ(missing.exit_code, 2);
     EXPECT_NE(missing.err.find("bad.jsonl:1"), std::string::npos) << missing.err;
+    std::ofstream(folder / "none.jsonl")
+        << R"({"kind": "adamw_fused_bf16", "params": 0, "us": 3, "machine": "h200-x2"})";
+    const Said none = run_binary({"calibrate", folder / "none.jsonl", "--out", folder / "p.json"});
+    EXPECT_EQ(none.exit_code, 2);
+    EXPECT_NE(none.err.find("none.jsonl:1:/params"), std::string::npos) << none.err;
     EXPECT_EQ(run_binary({"calibrate", "/nonexistent", "--out", folder / "p.json"}).exit_code, 2);
     std::ofstream(folder / "good.jsonl")
         << R"({"kind": "gemm", "layout": "fwd", "m": 512, "n": 4096, "k": 4096, "us": 29, "machine": "h200-x2"})";
@@ -107,6 +112,10 @@ TEST(RunCalibrate, BringsTheNextPredictionNearerOnAnotherShape) {
     };
     const std::string profile = folder / "host.json", other = folder / "other.json";
     run("--strategy fsdp --sequence-length 32 --calibrate " + profile);  // made from the bench and the run
+    const Said planned =
+        run_binary({"plan", "--model", "mistral-7b", "--machine", "h200-x2", "--profile", profile});
+    EXPECT_EQ(planned.exit_code, 2) << "a CPU's profile times no GPU";
+    EXPECT_NE(planned.err.find("--profile"), std::string::npos) << planned.err;
     ASSERT_TRUE(fs::exists(profile));
     write_slower(profile, other, 8);
     const std::string shape = "--strategy ddp --sequence-length 64 --micro-batch 2 --profile ";

@@ -74,6 +74,17 @@ TEST(Run, StartsFromASeedAndGeneratedTokens) {
     EXPECT_EQ(first.at("inputs").at("mesh").at("replicate"), 2);
 }
 
+TEST(Run, AGlobalBatchSetsTheAccumulationAsInAPlan) {
+    const Json inputs = wirewise_run("run --model " + kQuoted +
+                                     " --steps 1 --sequence-length 16 --strategy ddp --gpus 2"
+                                     " --global-batch 8 --micro-batch 2" +
+                                     kPrecision)
+                            .json()
+                            .at("inputs");
+    EXPECT_EQ(inputs.at("global_batch"), 8);
+    EXPECT_EQ(inputs.at("gradient_accumulation"), 2);
+}
+
 // The names, shapes and metadata of a safetensors file, offsets and dtypes left out.
 Json header_of(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
@@ -141,6 +152,8 @@ TEST(Run, BadInputIsRefusedWithExitTwo) {
         {"run --model " + kQuoted + " --strategy single --gpus 2", "--strategy"},
         {"run --model " + kQuoted + " --betas 0.9", "--betas"},
         {with_tokens + " --steps 0", "--steps"},
+        {with_tokens + " --gpus 2 --global-batch 64", "sequences a step"},
+        {"run --model " + kQuoted + " --strategy ddp --gpus 2 --global-batch 3", "write for example 4"},
         {with_tokens + " --gpus 65", "1 to 64"},
         {with_tokens + " --nodes 2", "--nodes"},
         {with_tokens + " --gpu-ids 0,1", "--gpu-ids"},

@@ -44,6 +44,9 @@ CostProfile find_profile(const std::string& named, const GpuModel& gpu) {
 CostProfile profile_of(const std::string& named, const Machine& machine, std::vector<std::string>& warnings) {
     const GpuModel& gpu = *machine.gpus.front().model;
     CostProfile profile = find_profile(named, gpu);
+    if (profile.gpu == "host")
+        throw InputError("--profile", named + " describes a CPU that ran with --backend host, not a GPU",
+                         "give a GPU's profile, or leave it out");
     if (profile.gpu != gpu.name)
         warnings.push_back(fmt::format("--profile {}: times are those of {}, not of the machine's {}", named,
                                        profile.gpu, gpu.name));

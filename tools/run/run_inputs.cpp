@@ -72,6 +72,18 @@ void set_strategy(const RunOptions& options, const RankCount& count, ParallelPla
     plan.mesh = mesh_for(plan.strategy, ranks, group);
 }
 
+// The accumulation that makes the sequences asked for; after the strategy, which says how many ranks share.
+void set_global_batch(const TrainingOptions& options, ParallelPlan& plan) {
+    if (options.global_batch == TrainingOptions::kNotSaid) return;
+    const std::int64_t together = plan.micro_batch * plan.mesh.world();
+    if (options.global_batch < 1 || options.global_batch % together != 0)
+        throw InputError(
+            "--global-batch",
+            fmt::format("{} is not a multiple of micro-batch x ranks = {}", options.global_batch, together),
+            fmt::format("write for example {}", 2 * together));
+    plan.gradient_accumulation = options.global_batch / together;
+}
+
 // The plan file's model and plan, or those of the options.
 void set_model_and_plan(const RunOptions& options, const RankCount& count, RunInputs& inputs) {
     std::string name = options.model.model.empty() ? options.checkpoint : options.model.model;
@@ -99,6 +111,7 @@ void set_model_and_plan(const RunOptions& options, const RankCount& count, RunIn
     inputs.plan = plan_template(options.training, inputs.model, inputs.warnings);
     inputs.numbers.max_gradient_norm = options.training.max_grad_norm;
     set_strategy(options, count, inputs.plan);
+    set_global_batch(options.training, inputs.plan);
 }
 
 std::optional<TokenWidth> token_width_of(const std::string& word) {
@@ -110,6 +123,12 @@ std::optional<TokenWidth> token_width_of(const std::string& word) {
 
 // A token file that fixes the batch fixes sequence length and micro-batch too.
 void fit_plan_to(BatchShape shape, const RunOptions& options, ParallelPlan& plan) {
+    const std::int64_t asked = options.training.global_batch;
+    if (asked != TrainingOptions::kNotSaid && asked != shape.batch)
+        throw InputError("--global-batch",
+                         fmt::format("{} is asked for, but {} has {} sequences a step", asked, options.tokens,
+                                     shape.batch),
+                         "leave it out");
     const std::int64_t parts = plan.mesh.world() * plan.gradient_accumulation;
     if (shape.batch % parts != 0)
         throw InputError(options.tokens,
