@@ -39,7 +39,7 @@ struct Task {
     Picoseconds issue = 0;    // host time of its issue, synchronisations not counted
     double work = 0;          // picoseconds alone
     // Of a collective: the share of the SMs that compute loses to it; how long it waits for them while
-    // compute runs, picoseconds; how much longer it takes beside compute.
+    // compute runs, in mean residuals of a running kernel; how much longer it takes beside compute.
     double share = 0, delay = 0, slowdown = 0;
 };
 

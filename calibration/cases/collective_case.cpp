@@ -20,6 +20,23 @@ std::vector<std::string> environment_of(const JsonLine& line) {
     return assignments;
 }
 
+// "gpu_ids": [2, 3], as `bench` writes them; else the first "gpus" of the machine.
+std::vector<int> gpus_of(const JsonLine& line) {
+    constexpr std::int64_t kMostGpus = 4096;
+    const std::int64_t count = line.integer("gpus");
+    if (count < 2 || count > kMostGpus) line.refuse("gpus", "is no group of GPUs", "write 2 or more");
+    std::vector<int> gpus(static_cast<std::size_t>(count));
+    std::iota(gpus.begin(), gpus.end(), 0);
+    if (!line.has("gpu_ids")) return gpus;
+    const nlohmann::json& ids = line.row().at("gpu_ids");
+    const auto is_gpu = [](const nlohmann::json& id) {
+        return id.is_number_integer() && id >= 0 && id < kMostGpus;
+    };
+    if (!ids.is_array() || ids.size() != gpus.size() || !std::all_of(ids.begin(), ids.end(), is_gpu))
+        line.refuse("gpu_ids", "does not name as many GPUs as \"gpus\" says", "write [0, 1]");
+    return ids.get<std::vector<int>>();
+}
+
 PublishedCollective call_of(const JsonLine& line) {
     PublishedCollective call;
     call.machine = line.needed_text("machine");
@@ -29,11 +46,7 @@ PublishedCollective call_of(const JsonLine& line) {
     call.op = *kind;
     call.bytes = Bytes(line.integer("bytes"));
     if (call.bytes < 1_B) line.refuse("bytes", "is not above zero", "write the full buffer's bytes");
-    constexpr std::int64_t kMostGpus = 4096;
-    const std::int64_t gpus = line.integer("gpus");
-    if (gpus < 2 || gpus > kMostGpus) line.refuse("gpus", "is no group of GPUs", "write 2 or more");
-    call.gpus.resize(static_cast<std::size_t>(gpus));
-    std::iota(call.gpus.begin(), call.gpus.end(), 0);
+    call.gpus = gpus_of(line);
     call.nccl_env = environment_of(line);
     return call;
 }

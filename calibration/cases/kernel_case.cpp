@@ -6,6 +6,7 @@
 #include <array>
 
 #include "calibration/cases/kinds.hpp"
+#include "model/program/own_kernels.hpp"
 
 namespace wirewise {
 
@@ -94,6 +95,7 @@ MeasuredCase update_case(const JsonLine& line, DType type) {
                        line.positive("us"));
 }
 
+// "op": one of our own kernels by name, as `bench` writes it; any other is a kernel of some framework.
 MeasuredCase pointwise_case(const JsonLine& line) {
     constexpr std::array<AccessClass, 4> kClasses{AccessClass::vector, AccessClass::broadcast,
                                                   AccessClass::reduction, AccessClass::gather};
@@ -102,7 +104,8 @@ MeasuredCase pointwise_case(const JsonLine& line) {
                                     [&](AccessClass one) { return name_of(one) == access; });
     if (found == kClasses.end())
         line.refuse("access", "is no class", "write vector, broadcast, reduction or gather");
-    const Pointwise kernel{.access = *found,
+    const Pointwise kernel{.kind = own_kernel(line.text("op")).value_or(PointwiseKind::eager),
+                           .access = *found,
                            .rows = extent(line, "rows"),
                            .columns = extent(line, "columns"),
                            .traffic = Bytes(extent(line, "bytes")),

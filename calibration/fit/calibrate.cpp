@@ -108,7 +108,7 @@ void append(std::vector<ErrorRow> rows, std::vector<ErrorRow>& to) {
 constexpr double kWireOutlier = 0.6;
 
 void add_wires(const CalibrationSamples& samples, const std::string& place, Calibration& calibration) {
-    if (samples.wires.empty()) return;
+    if (samples.wires.empty() || is_held("/wires", samples.held)) return;
     WireFit fit = fit_wires(calibration.profile, place, samples.wires, samples.source, samples.date);
     calibration.profile["wires"] = std::move(fit.wires);
     Errors before, after, fitted;
@@ -125,8 +125,9 @@ void add_wires(const CalibrationSamples& samples, const std::string& place, Cali
     append(rows_of(fitted), calibration.fitted);
 }
 
-void add_processes(const CalibrationSamples& samples, Calibration& calibration) {
-    for (FittedTerm& term : set_processes(calibration.profile, samples.processes)) {
+void add_processes(std::vector<FittedTerm> measured, const CalibrationSamples& samples,
+                   Calibration& calibration) {
+    for (FittedTerm& term : measured) {
         calibration.profile["terms"][term.term.pointer] = {
             {"source", "measured: " + samples.source}, {"date", samples.date}, {"samples", term.samples}};
         calibration.terms.push_back(std::move(term));
@@ -150,8 +151,11 @@ Json with_contention(Json profile, const std::string& place, const CalibrationSa
 }  // namespace
 
 Calibration calibrate(const Json& old_profile, const std::string& place, const CalibrationSamples& samples) {
-    ProfileFit fit =
-        fit_profile(with_contention(old_profile, place, samples), place, samples.times, samples.held);
+    Json start = with_contention(old_profile, place, samples);
+    std::vector<FittedTerm> measured = set_processes(start, samples.processes, samples.held);
+    std::vector<std::string> held = samples.held;  // and what was measured by itself
+    for (const FittedTerm& term : measured) held.push_back(term.term.pointer);
+    ProfileFit fit = fit_profile(start, place, samples.times, held);
     Calibration calibration;
     calibration.profile = std::move(fit.document);
     set_terms(calibration.profile, fit, samples);
@@ -165,7 +169,7 @@ Calibration calibrate(const Json& old_profile, const std::string& place, const C
     calibration.refused = refusal(samples, fit);
     calibration.terms = std::move(fit.terms);
     add_wires(samples, place, calibration);
-    add_processes(samples, calibration);
+    add_processes(std::move(measured), samples, calibration);
     return calibration;
 }
 

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <set>
 
+#include "calibration/fit/median.hpp"
 #include "model/units/text.hpp"
 
 namespace wirewise {
@@ -49,12 +50,6 @@ std::vector<Value> values_of(const std::vector<ProcessSample>& samples) {
     return values;
 }
 
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
 // What the measurements scatter around their median.
 double scatter(const std::vector<double>& values, double middle) {
     double sum = 0;
@@ -64,7 +59,8 @@ double scatter(const std::vector<double>& values, double middle) {
 
 }  // namespace
 
-std::vector<FittedTerm> set_processes(Json& profile, const std::vector<ProcessSample>& samples) {
+std::vector<FittedTerm> set_processes(Json& profile, const std::vector<ProcessSample>& samples,
+                                      const std::vector<std::string>& held) {
     std::vector<FittedTerm> terms;
     for (const Value& value : values_of(samples)) {
         std::map<std::string, std::vector<double>> by_runtime;
@@ -74,7 +70,7 @@ std::vector<FittedTerm> set_processes(Json& profile, const std::vector<ProcessSa
             FittedTerm term;
             term.term.pointer = fmt::format("/runtimes/{}/{}", runtime, value.key);
             const Json::json_pointer pointer(term.term.pointer);
-            if (!profile.contains(pointer)) continue;
+            if (!profile.contains(pointer) || is_held(term.term.pointer, held)) continue;
             Json& place = profile[pointer];
             term.term.unit = value.unit;
             term.term.value = value.profiled(place.get<std::string>());

@@ -37,10 +37,7 @@ std::set<std::string> runtimes_of(const std::vector<Observation>& observations) 
 }
 
 std::vector<Term> without(const std::vector<std::string>& held, std::vector<Term> terms) {
-    std::erase_if(terms, [&](const Term& term) {
-        return std::any_of(held.begin(), held.end(),
-                           [&](const std::string& pointer) { return term.pointer.starts_with(pointer); });
-    });
+    std::erase_if(terms, [&](const Term& term) { return is_held(term.pointer, held); });
     return terms;
 }
 

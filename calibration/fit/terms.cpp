@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -74,6 +75,12 @@ Json replaced(Json profile, const std::vector<Term>& terms, const std::vector<do
 }
 
 }  // namespace
+
+bool is_held(const std::string& pointer, const std::vector<std::string>& held) {
+    return std::any_of(held.begin(), held.end(), [&](const std::string& above) {
+        return pointer == above || pointer.starts_with(above + "/");
+    });
+}
 
 std::vector<Term> terms_of(const Json& profile, const std::set<std::string>& runtimes) {
     std::vector<Term> terms;

@@ -22,6 +22,9 @@ struct Term {
 // `runtimes`: whose steps are among the samples; of others the host costs stay.
 std::vector<Term> terms_of(const Json& profile, const std::set<std::string>& runtimes = {});
 
+// Whether a number stays as it is: its pointer is one of these or stands below one.
+bool is_held(const std::string& pointer, const std::vector<std::string>& held);
+
 // The document with these values, written with four digits; formats of equal rate (bf16 and fp16) stay so.
 Json with_values(const Json& profile, const std::vector<Term>& terms, const std::vector<double>& values);
 // The same to the last digit.

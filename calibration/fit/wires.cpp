@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "calibration/fit/median.hpp"
 #include "model/units/text.hpp"
 
 namespace wirewise {
@@ -21,12 +22,6 @@ Curves curves_of(const Json& profile, const std::string& place) {
     for (const MeasuredCurve& curve : measured_curves(profile.dump(), place))
         for (const auto& [bytes, seconds] : curve.samples) curves[{curve.wire, curve.kind}][bytes] = seconds;
     return curves;
-}
-
-Seconds median(std::vector<Seconds> times) {
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    return *middle;
 }
 
 void merge(const std::vector<WireSample>& samples, Curves& curves) {

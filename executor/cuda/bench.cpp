@@ -5,6 +5,7 @@
 
 #include "executor/cuda/device.hpp"
 #include "executor/cuda/kernels/elementwise.hpp"
+#include "executor/cuda/on_device.hpp"
 #include "executor/cuda/rank.hpp"
 #include "executor/cuda/stream_clock.hpp"
 #include "executor/training/supported.hpp"

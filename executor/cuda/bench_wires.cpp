@@ -9,6 +9,7 @@
 #include "executor/cuda/device.hpp"
 #include "executor/cuda/device_groups.hpp"
 #include "executor/cuda/libraries.hpp"
+#include "executor/cuda/on_device.hpp"
 #include "executor/cuda/stream_clock.hpp"
 #include "model/units/error.hpp"
 #include "model/units/text.hpp"

@@ -6,7 +6,6 @@
 
 #include "executor/cuda/handles.hpp"
 #include "executor/training/device_module.hpp"
-#include "executor/training/run_error.hpp"
 
 namespace wirewise::cuda {
 
@@ -68,16 +67,5 @@ class StreamClock {
     cudaStream_t stream_;
     Stopwatch watch_;
 };
-
-// Makes the device current; what a call reports is that rank's failure.
-template <class Job>
-auto on_device(int rank, int device, Job&& job) -> decltype(job()) {
-    try {
-        check(cudaSetDevice(device), "cudaSetDevice");
-        return job();
-    } catch (const CallFailed& failure) {
-        throw RunError(rank, failure.what());
-    }
-}
 
 }  // namespace wirewise::cuda

@@ -10,6 +10,7 @@
 #include "model/cost/profile_files.hpp"
 #include "model/cost/profile_json.hpp"
 #include "model/cost/runtime_costs.hpp"
+#include "model/program/own_kernels.hpp"
 #include "model/topology/json_view.hpp"
 #include "model/units/embedded.hpp"
 
@@ -102,6 +103,7 @@ MemoryCosts read_memory(const JsonView& node) {
     if (const auto kernels = node.find("kernels"))
         for (const std::string& kind : kernels->keys()) {
             const JsonView kernel = kernels->at(kind);
+            if (!own_kernel(kind)) kernel.refuse("is no kernel of ours", "write norm_forward, ...");
             costs.kernels[kind] = {kernel.at("fixed").seconds(), bandwidth(kernel.at("rate"))};
         }
     return costs;

@@ -39,10 +39,10 @@ const GpuModel& gpu_model(std::string_view name);
 std::span<const GpuModel> all_gpu_models();
 
 // The GPU a product name ("NVIDIA A100-SXM4-80GB") or any text speaks of: the longest fragment found as whole
-// words. Null: none. A PCI device id ("0x2335") likewise.
+// words. Null: none.
 const GpuModel* gpu_model_in(std::string_view text);
-// As --gpu takes it: a name of the catalogue, or a product name.
+// A name of the catalogue, or a product name. Throws InputError as gpu_model() does when it is neither.
 const GpuModel& gpu_named(std::string_view words);
-const GpuModel* gpu_model_of_device(std::string_view pci_device);
+const GpuModel* gpu_model_of_device(std::string_view pci_device);  // "0x2335"; null: none
 
 }  // namespace wirewise

@@ -4,6 +4,7 @@
 #include "calibration/fit/calibrate.hpp"
 #include "calibration/fit/observe.hpp"
 #include "model/collectives/pricer.hpp"
+#include "model/cost/kernel_time.hpp"
 #include "model/cost/profile_json.hpp"
 #include "model/topology/built_in.hpp"
 
@@ -111,6 +112,43 @@ TEST(Processes, LaunchAndFixedMemoryAreTakenAsMeasured) {
     EXPECT_EQ(profile.runtime("native").context_bytes, 500_MiB);
     EXPECT_EQ(profile.terms.at("/runtimes/native/kernel").source, "measured: a test");
     EXPECT_EQ(found.terms.size(), 2U);
+}
+
+TEST(Processes, WhatIsHeldStays) {
+    CalibrationSamples samples = samples_of({sample(16_MiB, on_a_line(16_MiB))});
+    samples.processes = {{"native", 3_us, {}}, {"native", {}, 500_MiB}};
+    samples.held = {"/runtimes/native/kernel", "/wires"};
+    const Json sheet_json = sheet();
+    const Calibration found = calibrate(sheet_json, "sheet", samples);
+    const Json& native = found.profile["runtimes"]["native"];
+    EXPECT_EQ(native["kernel"], sheet_json["runtimes"]["native"]["kernel"]);
+    EXPECT_NE(native["context"], sheet_json["runtimes"]["native"]["context"]);
+    EXPECT_FALSE(found.profile.contains("wires"));
+}
+
+// Every kind of our own has a fixed time and a rate; both follow its samples, and no framework's rate does.
+TEST(OwnKernels, TheirCostsAreFittedToTheirSamples) {
+    CostProfile truth = profile_from_data_sheet(gpu_model("h200-sxm"));
+    truth.memory.kernels["norm_backward"].rate = 1.5 * truth.memory.kernels["norm_backward"].rate;
+    CalibrationSamples samples = samples_of({});
+    for (const Bytes traffic : {50_MiB, 100_MiB, 400_MiB, 1_GiB}) {
+        const Pointwise kernel{.kind = PointwiseKind::norm_backward,
+                               .access = AccessClass::reduction,
+                               .rows = 4096,
+                               .columns = 4096,
+                               .traffic = traffic};
+        MeasuredCase one;
+        one.place = "test:1";
+        one.subject = KernelCase{.machine = "h200-x2", .kernel = kernel};
+        one.readings = {{MeasuredQuantity::kernel_seconds, kernel_time(kernel, truth).value()}};
+        samples.times.push_back(*observe_kernel(one));
+    }
+    const Json sheet_json = sheet();
+    const Calibration found = calibrate(sheet_json, "sheet", samples);
+    const CostProfile fitted = profile_from_json(found.profile, "new");
+    const auto rate = [](const CostProfile& of) { return of.memory.kernels.at("norm_backward").rate; };
+    EXPECT_NEAR(rate(fitted) / rate(truth), 1, 0.03);
+    EXPECT_EQ(found.profile["memory"]["reduction_rate"], sheet_json["memory"]["reduction_rate"]);
 }
 
 }  // namespace

@@ -90,6 +90,9 @@ TEST(BadOption, SequenceZero) {
 TEST(BadOption, PointwiseRecomputeUnderPyTorch) {
     expect_refused(wirewise_run(kPlan + "--runtime pytorch --recompute pointwise"), "--recompute");
 }
+TEST(BadOption, RepeatedHeadsUnderNative) {
+    expect_refused(wirewise_run(kPlan + "--repeat-kv"), "--repeat-kv");
+}
 TEST(BadOption, GlobalBatchZero) {
     expect_refused(wirewise_run(kPlan + "--global-batch 0"), "--global-batch");
 }

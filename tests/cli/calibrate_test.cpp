@@ -69,6 +69,14 @@ TEST(Calibrate, SaysWhatIsWrongWithItsInput) {
     EXPECT_EQ(none.exit_code, 2);
     EXPECT_NE(none.err.find("none.jsonl:1:/params"), std::string::npos) << none.err;
     EXPECT_EQ(run_binary({"calibrate", "/nonexistent", "--out", folder / "p.json"}).exit_code, 2);
+    std::ofstream(folder / "good.jsonl")
+        << R"({"kind": "gemm", "layout": "fwd", "m": 512, "n": 4096, "k": 4096, "us": 29, "machine": "h200-x2"})";
+    for (const char* pointer : {"/runtime", "runtimes", ""}) {
+        const Said held =
+            run_binary({"calibrate", folder / "good.jsonl", "--hold", pointer, "--out", folder / "p.json"});
+        EXPECT_EQ(held.exit_code, 2) << pointer;
+        EXPECT_NE(held.err.find("--hold"), std::string::npos) << held.err;
+    }
     EXPECT_FALSE(fs::exists(folder / "p.json"));
 }
 

@@ -71,6 +71,9 @@ TEST(ProfileFile, NamesFilePointerAndRemedy) {
               std::string::npos);
     EXPECT_NE(complaint(replaced(text, "\"origin\"", "\"orgin\"")).find("/gemm: \"origin\" is missing"),
               std::string::npos);
+    EXPECT_NE(complaint(replaced(text, "\"norm_backward\"", "\"norm_bacward\""))
+                  .find("/memory/kernels/norm_bacward"),
+              std::string::npos);
     EXPECT_NE(complaint(valued(text, "knee", "-1")).find("/power/knee"), std::string::npos);
     EXPECT_NE(complaint(replaced(text, "profile/1", "profile/9")).find("/schema"), std::string::npos);
     EXPECT_NE(complaint(replaced(text, "\"multiprocessors\": 132", "\"multiprocessors\": 0"))

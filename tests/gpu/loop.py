@@ -133,7 +133,7 @@ for profile, all_ in errors.items():
     groups = {}
     for name, value in all_.items():
         shape = name.rsplit("-", 2)[0]
-        groups.setdefault((shape.split("x")[0], value[0]), []).append(value)
+        groups.setdefault((shape, value[0]), []).append(value)
     for members in groups.values():
         for i, (_, m1, p1) in enumerate(members):
             for _, m2, p2 in members[:i]:

@@ -57,8 +57,7 @@ for section in $sections; do
         sockets) wire=(--nccl-env NCCL_P2P_DISABLE=1 --nccl-env NCCL_SHM_DISABLE=1) ;;&
         shm | sockets)
             for strategy in ddp zero1 zero2 fsdp fsdp_shard_grad_op; do
-                (for variable in "${wire[@]}"; do [[ $variable == --* ]] || export "$variable"; done
-                 run "$layers layers $strategy over $section" $mistral $size --gpus $gpus --strategy $strategy --steps "$few" "${wire[@]}")
+                run "$layers layers $strategy over $section" $mistral $size --gpus $gpus --strategy $strategy --steps "$few" "${wire[@]}"
             done ;;
         faults)
             run "more memory than there is" $mistral --gpus 1 --strategy single --micro-batch 64

@@ -105,6 +105,32 @@ TEST(ReadCases, BadRowsNameFileAndLine) {
     EXPECT_THROW(read_cases(testing::TempDir()), InputError);
 }
 
+// As `bench` writes them: our own kernels by name, the GPUs that took part.
+TEST(ReadCases, BenchNamesKernelsAndGpus) {
+    json row = {
+        {"kind", "pointwise"}, {"machine", "h200-x2"}, {"op", "norm_backward"}, {"access", "reduction"},
+        {"rows", 4096},        {"columns", 4096},      {"bytes", 100'000'000},  {"us", 60.0}};
+    const auto kind_read = [&] {
+        return std::get<Pointwise>(std::get<KernelCase>(read(row.dump()).at(0).subject).kernel).kind;
+    };
+    EXPECT_EQ(kind_read(), PointwiseKind::norm_backward);
+    row["op"] = "gelu of some framework";
+    EXPECT_EQ(kind_read(), PointwiseKind::eager);
+    json call = {{"kind", "collective"},
+                 {"machine", "h200-nvl-8"},
+                 {"op", "all_reduce"},
+                 {"bytes", 1 << 20},
+                 {"gpus", 2},
+                 {"gpu_ids", {2, 3}},
+                 {"us", 60.0}};
+    const auto gpus = std::get<PublishedCollective>(read(call.dump()).at(0).subject).gpus;
+    EXPECT_EQ(gpus, (std::vector<int>{2, 3}));
+    for (const json& ids : {json{0}, json{0, -1}, json{"0", "1"}, json(3)}) {
+        call["gpu_ids"] = ids;
+        EXPECT_NE(refusal(call.dump()).find("gpu_ids"), std::string::npos) << ids;
+    }
+}
+
 TEST(ReadCases, AMisspeltKeyIsNamedWithItsLine) {
     json row = step_row();
     row["sequence_lenght"] = 512;

@@ -26,8 +26,9 @@ Json deciding_variables() {
     return set;
 }
 
-// The labels of measured cases.
+// The labels of measured cases; none where samples speak for no wire.
 std::string label_of(const WireName& wire) {
+    if (wire.transport.empty()) return {};
     if (wire.transport == "shm") return "host_memory";
     if (wire.transport == "net") return "tcp_socket";
     return wire.path.starts_with("NV") ? "nvlink" : "pcie";

@@ -137,19 +137,31 @@ void write_rows(const Json& rows, const std::string& file) {
     write_file(file, lines, "--out");
 }
 
-// In processes of their own, one a GPU: NCCL reads its variables once.
-void add_wires(const Options& options, const DeviceModule& module, const BenchOrigin& origin, Json& rows) {
-    const int gpus =
-        options.machine.gpus == MachineOptions::kAllGpus ? module.device_count() : options.machine.gpus;
+int gpus_of(const Options& options, const DeviceModule& module) {
+    const int here = module.device_count();
+    if (options.machine.gpus == MachineOptions::kAllGpus) return here;
+    if (options.machine.gpus < 1 || options.machine.gpus > here)
+        throw InputError("--gpus", fmt::format("{} of the {} GPUs here", options.machine.gpus, here),
+                         fmt::format("write 1 to {}", here));
+    return options.machine.gpus;
+}
+
+// In processes of their own, one a GPU: NCCL reads its variables once. What was measured before is in the
+// file already should they fail.
+void add_wires(const Options& options, int gpus, const BenchOrigin& origin, const InterruptWatch& interrupt,
+               Json& rows) {
     if (gpus < 2) return;
     const std::string part = options.out + ".part";
     for (const WireChoice& wire : chosen_wires(options)) {
+        interrupt.check();
+        write_rows(rows, options.out);
         RankCommand command;
         command.words = {command.words.front(), "bench",       "--measure", "wires", "--out", part,
                          "--machine",           origin.machine};
         if (options.output.quiet) command.words.emplace_back("--quiet");
         command.variables = wire.variables;
         launch_ranks(options.ranks, gpus, command);
+        interrupt.check();  // launch_ranks returns then
         std::ifstream file(part);
         for (std::string line; std::getline(file, line);) rows.push_back(Json::parse(line));
         std::filesystem::remove(part);
@@ -180,11 +192,12 @@ Report bench(const Options& options) {
     if (const auto place = own_place()) return bench_as_rank(options, *place);
     const InterruptWatch interrupt;
     DeviceModule& module = module_here();
+    const int gpus = gpus_of(options, module);
     Json rows = Json::array();
     const BenchOrigin origin = origin_of(options, module);
     if (options.wants("device")) add_device(module, origin, rows);  // before anything else uses the device
     if (options.wants("kernels")) add_kernels(options, module, origin, interrupt, rows);
-    if (options.wants("wires")) add_wires(options, module, origin, rows);
+    if (options.wants("wires")) add_wires(options, gpus, origin, interrupt, rows);
     return answer(options, rows);
 }
 

@@ -58,9 +58,10 @@ CollectiveSamples samples_of(const std::string& named) {
     if (named == kDataSheet) return samples;
     for (const EmbeddedFile& file : profile_files())
         add_collective_samples(samples, file.text, std::string(file.name));
-    if (named.empty() || is_shipped(named)) return samples;
-    if (!std::filesystem::exists(named)) refuse_unknown(named);
-    add_collective_samples(samples, text_of_file(named, "--profile"), named);
+    if (std::filesystem::exists(named))
+        add_collective_samples(samples, text_of_file(named, "--profile"), named);
+    else if (!named.empty() && !is_shipped(named))
+        refuse_unknown(named);
     return samples;
 }
 

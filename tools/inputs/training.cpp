@@ -106,6 +106,9 @@ void refuse_unmodelled(const TrainingOptions& options) {
     const bool written_out = eager || options.attention == kMaskedAttention;
     if (written_out && options.runtime == name_of(Runtime::native))
         throw InputError("--attention", "the native runtime has fused attention only", "leave it out");
+    if (options.repeat_kv && options.runtime == name_of(Runtime::native))
+        throw InputError("--repeat-kv", "the native runtime copies no keys and values",
+                         "add --runtime pytorch, or leave it out");
     if (!std::isfinite(options.max_grad_norm) || options.max_grad_norm < 0)
         throw InputError("--max-grad-norm", "is not a norm", "write a positive number, or leave it out");
     if (options.loss_chunk < TrainingOptions::kNotSaid)

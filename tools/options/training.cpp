@@ -7,6 +7,8 @@ namespace wirewise {
 
 namespace {
 
+constexpr const char* kStrategy = "Strategy";
+
 void add_batch(CLI::App& command, TrainingOptions& to) {
     const char* group = "Batch (per GPU)";
     command
@@ -67,10 +69,33 @@ void add_reserved(CLI::App& command) {
             ->group("");
 }
 
+void add_loss(CLI::App& command, TrainingOptions& to) {
+    const char* group = kStrategy;
+    command
+        .add_option("--loss-chunk", to.loss_chunk,
+                    "native: tokens of logits held at once; pytorch: tokens per call of head and loss, as "
+                    "torchtune's chunked cross-entropy; 0: all [native 2048, others 0]")
+        ->group(group);
+    command.add_flag("--compile-loss", to.compile_loss, "pytorch: the loss is compiled: no logits in fp32")
+        ->group(group);
+    command
+        .add_flag("--loss-upcast,!--no-loss-upcast", to.loss_upcast,
+                  "pytorch: the loss takes the logits in fp32 [on]")
+        ->group(group);
+    command
+        .add_flag(
+            "--loss-outside", to.loss_outside,
+            "pytorch: the script computes the loss from the model's logits [the model does, as transformers]")
+        ->group(group);
+    command
+        .add_flag("--keep-logits", to.keep_logits, "pytorch: the script holds the logits through backward")
+        ->group(group);
+}
+
 }  // namespace
 
 void TrainingOptions::add_to(CLI::App& command) {
-    const char* group = "Strategy";
+    const char* group = kStrategy;
     command.add_option("--runtime", runtime, "native, pytorch, deepspeed [native]")->group(group);
     command
         .add_option("--deepspeed-config", deepspeed_config,
@@ -100,29 +125,11 @@ void TrainingOptions::add_to(CLI::App& command) {
                     "fused_softmax: eager, with one kernel between the products [the model's own: flash]")
         ->group(group);
     command
-        .add_option("--loss-chunk", loss_chunk,
-                    "native: tokens of logits held at once; pytorch: tokens per call of head and loss, as "
-                    "torchtune's "
-                    "chunked cross-entropy; 0: all [native 2048, others 0]")
-        ->group(group);
-    command.add_flag("--compile-loss", compile_loss, "pytorch: the loss is compiled: no logits in fp32")
-        ->group(group);
-    command
-        .add_flag("--loss-upcast,!--no-loss-upcast", loss_upcast,
-                  "pytorch: the loss takes the logits in fp32 [on]")
-        ->group(group);
-    command
-        .add_flag(
-            "--loss-outside", loss_outside,
-            "pytorch: the script computes the loss from the model's logits [the model does, as transformers]")
-        ->group(group);
-    command
         .add_flag("--repeat-kv", repeat_kv,
                   "pytorch: keys and values are copied for each query head [fewer heads go to attention as "
                   "they are]")
         ->group(group);
-    command.add_flag("--keep-logits", keep_logits, "pytorch: the script holds the logits through backward")
-        ->group(group);
+    add_loss(command, *this);
     command
         .add_flag("--gradient-as-bucket-view,!--no-gradient-as-bucket-view", gradient_as_bucket_view,
                   "DDP: gradients live in the buckets [on]")

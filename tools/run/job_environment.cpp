@@ -23,8 +23,9 @@ std::vector<int> gpus_from(const std::string& text, const char* place) {
     std::vector<int> gpus;
     for (const std::string& word : split(text, ',')) {
         const std::int64_t gpu = integer_of(word, place);
-        if (gpu < 0 || std::find(gpus.begin(), gpus.end(), gpu) != gpus.end())
-            throw InputError(place, fmt::format("{} is negative or named twice", gpu),
+        constexpr std::int64_t kMost = 1 << 16;  // far beyond any host
+        if (gpu < 0 || gpu > kMost || std::find(gpus.begin(), gpus.end(), gpu) != gpus.end())
+            throw InputError(place, fmt::format("{} is no GPU's number or named twice", gpu),
                              "name each GPU once, as nvidia-smi counts: 0,1");
         gpus.push_back(static_cast<int>(gpu));
     }

@@ -117,8 +117,8 @@ Tensor additive(Tape& tape, const Tensor& mask, std::int64_t batch, DType type) 
 
 }  // namespace
 
-// The log-sum-exp and two seed scalars are kept; without a mask keys and values are not repeated
-// (enable_gqa).
+// The log-sum-exp and two seed scalars are kept; without a mask keys and values are repeated
+// where the model asks for it only (else enable_gqa).
 Tensor attention(Tape& tape, const AttentionInputs& inputs, const Attention& shape) {
     const bool repeats = inputs.mask.defined() || inputs.repeated_heads;
     const std::int64_t groups = repeats ? shape.heads / shape.kv_heads : 1;

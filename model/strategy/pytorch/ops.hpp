@@ -83,7 +83,7 @@ Tensor linear(Tape& tape, const Tensor& x, const Tensor& weight, const Tensor* b
 // scaled_dot_product_attention by cuDNN, and the same written out: see attention.cpp.
 struct AttentionInputs {
     Tensor q, k, v;
-    Tensor mask{};                // boolean, [sequence, sequence]; undefined: is_causal
+    Tensor mask{};                // boolean (int8), or as it is added to the scores; undefined: is_causal
     bool repeated_heads = false;  // keys and values are copied for each query head though there is no mask
     bool head_major = false;  // q is contiguous per head, and so is the output: joining its heads is a copy
 };

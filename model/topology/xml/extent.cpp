@@ -12,6 +12,7 @@ namespace {
 
 // The largest systems NCCL sees as one have some 40 CPUs, 72 GPUs and 150 ports (GB200 NVL72).
 constexpr std::size_t kMostCpus = 128, kMostDevices = 2048, kMostGpus = 256, kMostPorts = 512;
+constexpr int kDeepest = 32;  // of nested PCI bridges; real trees have four
 
 struct Counter : pugi::xml_tree_walker {
     std::size_t cpus = 0, devices = 0, gpus = 0, ports = 0;

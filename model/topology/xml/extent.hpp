@@ -7,8 +7,6 @@
 
 namespace wirewise::xml {
 
-constexpr int kDeepest = 32;  // of nested PCI bridges; real trees have four
-
 // Why the tree can be no server's ("5000 CPUs"); empty: it can. A file is never read in part.
 std::string beyond_a_server(const pugi::xml_node& system);
 
