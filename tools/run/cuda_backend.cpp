@@ -133,7 +133,7 @@ class CudaBackend final : public Backend {
   private:
     int device_of(const TcpRendezvous* ranks) const {
         const int count = module_.device_count(), local = ranks ? std::max(0, ranks->local_rank()) : 0;
-        if (staged()) return local % count;
+        if (staged() || count == 1) return local % count;  // one: its launcher shows each rank its own
         if (local < count) return local;
         throw InputError(
             "--gpus",

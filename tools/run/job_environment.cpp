@@ -69,12 +69,13 @@ NcclEnvironment nccl_environment_here() {
 
 std::optional<std::vector<int>> visible_gpus() {
     const char* const text = std::getenv(kVisible);
-    if (!text) return std::nullopt;
-    return gpus_from(text, kVisible);
+    const std::string words = text ? text : "";
+    const bool numbers = !words.empty() && words.find_first_not_of("0123456789, ") == std::string::npos;
+    return numbers ? std::optional(gpus_from(words, kVisible)) : std::nullopt;
 }
 
 void choose_visible_gpus(const Machine& machine, int ranks) {
-    if (visible_gpus() || ranks >= machine.gpus_per_server()) return;
+    if (std::getenv(kVisible) || ranks >= machine.gpus_per_server()) return;
     const std::vector<int> gpus = choose_gpus(machine, nccl_environment_here(), ranks).gpus;
     set_variable(kVisible, fmt::format("{}", fmt::join(gpus, ",")));
 }
@@ -82,7 +83,9 @@ void choose_visible_gpus(const Machine& machine, int ranks) {
 std::vector<int> gpus_of_job(const Machine& machine, int ranks) {
     std::vector<int> gpus(static_cast<std::size_t>(machine.gpu_count()));
     std::iota(gpus.begin(), gpus.end(), 0);
-    if (const auto visible = visible_gpus(); visible && machine.servers == 1) gpus = *visible;
+    const auto visible = visible_gpus();
+    // Launchers may show each rank its own GPU alone: nothing is then known of the others'.
+    if (visible && machine.servers == 1 && static_cast<int>(visible->size()) >= ranks) gpus = *visible;
     const auto beyond =
         std::find_if(gpus.begin(), gpus.end(), [&](int gpu) { return gpu >= machine.gpu_count(); });
     if (beyond != gpus.end() || static_cast<int>(gpus.size()) < ranks)

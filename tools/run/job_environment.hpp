@@ -19,7 +19,8 @@ void enter_job_environment(const MachineOptions& options);
 // NCCL's variables of this process, as far as they decide about wires.
 NcclEnvironment nccl_environment_here();
 
-// The GPUs that CUDA_VISIBLE_DEVICES leaves, as nvidia-smi numbers them: CUDA's device 0 first. Nothing: all.
+// The GPUs that CUDA_VISIBLE_DEVICES leaves, as nvidia-smi numbers them: CUDA's device 0 first. Nothing where
+// it is not set or names GPUs otherwise ("GPU-8932f937-...", as Slurm and Kubernetes may).
 std::optional<std::vector<int>> visible_gpus();
 // For the ranks that will be started: the best placement of so many, where nobody has chosen. Throws
 // InputError.
