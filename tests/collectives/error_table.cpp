@@ -8,10 +8,9 @@
 #include <map>
 #include <numeric>
 
+#include "calibration/collective_site.hpp"
 #include "model/collectives/pricer.hpp"
 #include "model/collectives/wiring_shape.hpp"
-#include "model/topology/import.hpp"
-#include "model/topology/machine_json.hpp"
 
 namespace wirewise::test {
 namespace {
@@ -42,26 +41,14 @@ std::string wiring_of(const Judged& one) {
 }  // namespace
 
 Judged judge(const PublishedCollective& run) {
-    ImportHints hints;
-    if (!run.gpu.empty()) hints.gpu = &gpu_model(run.gpu);
-    std::vector<std::string> notes;
-    Machine machine = run.machine.starts_with('{') ? machine_from_json_text(run.machine, run.id)
-                                                   : load_machine(run.machine, hints, notes);
-    if (run.pcie_peers) machine.pcie_peer_to_peer = true;
-    if (run.fabric_nics) machine.nics.clear();
-    if (run.nodes > 1) machine = join(std::move(machine), run.nodes, fabric_named(run.fabric));
-    NcclEnvironment environment;
-    for (const std::string& assignment : run.nccl_env) environment.set(assignment, "nccl_env");
-    std::vector<int> gpus;
-    for (int node = 0; node < run.nodes; ++node)
-        for (const int gpu : run.gpus) gpus.push_back(node * machine.gpus_per_server() + gpu);
-    const CollectivePricer pricer(machine, environment, {gpus});
+    const CollectiveSite site = site_of(run);
+    const CollectivePricer pricer(site.machine, site.environment, {site.gpus});
     const CollectivePrice price = pricer.price(run.op, run.bytes);
     return {run,
             price.busbw.value(),
             price.busbw_low.value(),
             price.busbw_high.value(),
-            PairLabels(machine).uniform(),
+            PairLabels(site.machine).uniform(),
             fmt::format("{} {} {}", price.algorithm, price.protocol, price.transport),
             std::string(price.bottleneck)};
 }

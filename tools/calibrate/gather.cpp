@@ -7,12 +7,12 @@
 #include <map>
 #include <set>
 
+#include "calibration/collective_site.hpp"
 #include "calibration/fit/observe.hpp"
 #include "model/collectives/pricer.hpp"
 #include "model/topology/import.hpp"
 #include "simulator/planner/candidate.hpp"
 #include "simulator/planner/walk_phases.hpp"
-#include "tools/inputs/collective_site.hpp"
 #include "tools/inputs/inputs.hpp"
 
 namespace wirewise {

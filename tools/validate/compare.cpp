@@ -6,11 +6,11 @@
 #include <cmath>
 #include <functional>
 
+#include "calibration/collective_site.hpp"
 #include "model/collectives/pricer.hpp"
 #include "model/cost/kernel_time.hpp"
 #include "model/topology/import.hpp"
 #include "model/units/error.hpp"
-#include "tools/inputs/collective_site.hpp"
 #include "tools/inputs/profile.hpp"
 #include "tools/validate/predict.hpp"
 

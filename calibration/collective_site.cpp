@@ -1,4 +1,4 @@
-#include "tools/inputs/collective_site.hpp"
+#include "calibration/collective_site.hpp"
 
 #include <fmt/format.h>
 
