@@ -13,6 +13,8 @@ import subprocess
 import sys
 import time
 
+from loop_predict import WIRES, predicted
+
 binaries, out = sys.argv[1:3]
 tool = os.path.join(binaries, "wirewise")
 
@@ -22,8 +24,6 @@ def option(name, default=None):
 
 
 machine = option("--machine", "h200-x2")
-WIRES = {"nvlink": {}, "host_memory": {"NCCL_P2P_DISABLE": "1"},
-         "tcp_socket": {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}}
 ALL = ["ddp", "zero1", "zero2", "fsdp", "fsdp_shard_grad_op"]
 # model, layers (None: its own), sequence, micro-batch, accumulation, strategies by wire
 SHAPES = [
@@ -57,17 +57,6 @@ def prepared():
     return profile if os.path.exists(profile) else None
 
 
-def predicted(words, profile, environment):
-    pinned = [word for name, value in environment.items() for word in ("--nccl-env", f"{name}={value}")]
-    rc, text, said = call(["plan", *words, *pinned, "--nccl-env", "NCCL_NVLS_ENABLE=0", "--machine", machine,
-                           "--profile", profile, "--format", "json"])
-    try:
-        time_of = json.loads(text)["candidates"][0]["time"]
-        return time_of["step_seconds"], time_of.get("interval_seconds")
-    except (ValueError, KeyError, IndexError):
-        return None, said[0]
-
-
 # What `run --calibrate` sees after that: a few steps of the benched model, shorter than any that is predicted.
 TAUGHT = [("nvlink", "ddp"), ("nvlink", "fsdp"), ("host_memory", "ddp"), ("host_memory", "fsdp_shard_grad_op"),
           ("tcp_socket", "ddp"), ("tcp_socket", "fsdp")]
@@ -96,7 +85,9 @@ if calibrated:
     profiles["calibrated"] = calibrated
     profiles["taught"] = taught(calibrated)
 errors = {name: {} for name in profiles}
+here = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(out, "loop.jsonl"), "w") as rows:
+    rows.write(subprocess.run([sys.executable, os.path.join(here, "row.py"), "--head", tool], capture_output=True, text=True).stdout)
     for model, layers, sequence, micro, accumulation, strategies in SHAPES:
         for wire, names in strategies.items():
             for strategy in names[:1] if "--quick" in sys.argv else names:
@@ -112,11 +103,11 @@ with open(os.path.join(out, "loop.jsonl"), "w") as rows:
                     continue
                 run = json.loads(text)
                 measured = run["measured"]["step_seconds"]
-                row = {"id": name, "wire": wire, "run": run, "predicted_step_seconds": {}}
+                row = {"id": name, "wire": wire, "run": run, "predicted": {}}
                 line = f"{name:62} {measured * 1e3:8.1f} ms"
                 for profile, file in profiles.items():
-                    seconds, interval = predicted(words, file, WIRES[wire])
-                    row["predicted_step_seconds"][profile] = {"step_seconds": seconds, "interval": interval}
+                    seconds, _ = predicted(tool, words, file, wire, machine)
+                    row["predicted"][profile] = seconds
                     if seconds:
                         errors[profile][name] = (wire, measured, seconds)
                         line += f"  {profile} {100 * (seconds / measured - 1):+6.1f} %"

@@ -13,12 +13,18 @@ def error(predicted, measured):
 
 print(f"""# The loop on two H200, before and after
 
-`bench` (102 s) -> `calibrate` -> `plan`, against native steps that the calibration has not seen: {head["gpus"][0]}, {head["date"]},
-NCCL {head["libraries"]["NCCL"]}, cuDNN {head["libraries"]["cuDNN"]}. Written by `tests/gpu/loop_page.py` from the data beside this page;
-`tests/gpu/loop.py` measures it anew. Errors are predicted / measured - 1. *Data sheet*: nothing measured. *Shipped*: the
-committed profile, fitted to PyTorch's steps of another day. *Calibrated*: the shipped profile after `calibrate` on the samples of
-that hour's `bench` (kernels of Mistral-7B and Qwen3-1.7B, collectives, contention). Predictions are those of the committed
-code for steps measured before it.
+`bench` -> `calibrate` -> `plan`, against native steps that the calibration has not seen: {head["gpus"][0]}, {head["date"]},
+measured by `tests/gpu/loop.py`. Errors are predicted / measured - 1. *Data sheet*: nothing measured. *Shipped*: the committed profile,
+fitted to PyTorch's steps of another day. *Calibrated*: the shipped profile after `calibrate` on the samples of that hour's `bench`
+(kernels of Mistral-7B and Qwen3-1.7B, collectives, contention). Written by
+
+```sh
+wirewise calibrate BENCH.jsonl --base calibration/profiles/h200-sxm.json --out calibrated.json
+tests/gpu/loop_predict.py WIREWISE LOOP.jsonl "data sheet=data-sheet" shipped=h200-sxm calibrated=calibrated.json
+tests/gpu/loop_page.py LOOP.jsonl TERMS.jsonl > LOOP.md
+```
+
+from the files beside this page.
 
 ## Step time
 
