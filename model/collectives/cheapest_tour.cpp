@@ -8,7 +8,7 @@ namespace wirewise {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr int kExact = 9;
+constexpr int kQuick = 10, kExact = 12;  // ranks
 constexpr std::size_t kFew = 32, kMany = 2000;
 
 std::size_t at(int row, int column, int ranks) { return static_cast<std::size_t>(row * ranks + column); }
@@ -22,7 +22,7 @@ std::vector<int> cheapest_of_all(const std::vector<double>& cost, int ranks, Tou
     for (int set = 1; set < sets; set += 2)
         for (int last = 0; last < ranks; ++last) {
             const double so_far = least[at(set, last, ranks)];
-            if (so_far == kNever) continue;
+            if (!(so_far < limit)) continue;
             for (int to = 1; to < ranks; ++to) {
                 if (set >> to & 1) continue;
                 const std::size_t longer = at(set | 1 << to, to, ranks);
@@ -79,8 +79,8 @@ void keep_promising(std::vector<Beginning>& beginnings, std::size_t beam) {
     keep_cheapest(beginnings, beam);
 }
 
-// Costs less what it takes at least to enter and to leave each rank, which every tour does once: so beginnings
-// over different ranks can be compared.
+// Costs less what it takes at least to enter and to leave each rank, which every tour does once: so
+// beginnings over different ranks can be compared.
 struct Reduced {
     std::vector<double> cost;
     double taken = 0;  // off every tour
@@ -145,12 +145,12 @@ std::vector<int> cheapest_of_promising(const Reduced& reduced, int ranks, Tour t
 }  // namespace
 
 std::vector<int> cheapest_tour(const std::vector<double>& cost, int ranks, Tour tour, double limit) {
-    if (ranks <= kExact) return cheapest_of_all(cost, ranks, tour, limit);
+    if (ranks <= kQuick) return cheapest_of_all(cost, ranks, tour, limit);
     const Reduced reduced = beyond_least(cost, ranks, tour);
-    for (const std::size_t beam : {kFew, kMany})
-        if (std::vector<int> order = cheapest_of_promising(reduced, ranks, tour, limit, beam); !order.empty())
-            return order;
-    return {};
+    std::vector<int> order = cheapest_of_promising(reduced, ranks, tour, limit, kFew);
+    if (!order.empty()) return order;
+    if (ranks <= kExact) return cheapest_of_all(reduced.cost, ranks, tour, limit - reduced.taken);
+    return cheapest_of_promising(reduced, ranks, tour, limit, kMany);
 }
 
 }  // namespace wirewise

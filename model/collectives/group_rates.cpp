@@ -35,12 +35,15 @@ double least_over_gpus(const Machine& machine, const std::vector<int>& gpus, dou
 }
 
 // The search's channels are doubled when each is fast, and once more when rings are connected (NCCL search.cc
-// and connect.cc); the environment may cap or raise them.
+// and connect.cc); the environment may cap or raise them. At least four count: of one ring found where there
+// were two slower ones NCCL makes two channels, yet pairs that have two (V100 on one NVLink, published 22.5
+// GB/s) show no longer last receive than others.
 int thread_blocks(const RingPlan& rings, double capability, const NcclEnvironment& environment) {
     int channels = rings.channels;
     const bool many_slow = capability > 8 && rings.speed < 50e9 && channels > 4;
     if (rings.speed >= 25e9 && !many_slow) channels = std::min(2 * channels, 32);
     channels = std::min(2 * channels, 64);
+    if (channels > 0) channels = std::max(channels, 4);
     if (environment.min_channels) channels = std::max(channels, *environment.min_channels);
     if (environment.max_channels) channels = std::min(channels, *environment.max_channels);
     return channels;

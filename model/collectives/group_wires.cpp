@@ -117,16 +117,13 @@ void GroupWires::add_islands(const Machine& machine) {
 // NVB: two NVLink hops over one other GPU of the group. NCCL takes the widest such GPU; which one that is may
 // hang on a link that does not matter otherwise, so all are offered and whoever plans takes the best.
 void GroupWires::add_relays() {
-    const auto joined = [&](int from, int to) {
-        return from != to && at(from, to).type == HopType::nvlink;
-    };
+    const auto joined = [&](int from, int to) { return from != to && at(from, to).type == HopType::nvlink; };
     for (int from = 0; from < ranks(); ++from)
         for (int to = 0; to < ranks(); ++to) {
             if (from == to || joined(from, to)) continue;
             std::vector<Hop> relays;
             for (int middle = 0; middle < ranks(); ++middle)
-                if (joined(from, middle) && joined(middle, to))
-                    relays.push_back(relayed(from, middle, to));
+                if (joined(from, middle) && joined(middle, to)) relays.push_back(relayed(from, middle, to));
             if (!relays.empty()) ways_[static_cast<std::size_t>(from * ranks() + to)] = std::move(relays);
         }
 }

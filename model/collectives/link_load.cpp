@@ -35,8 +35,7 @@ LinkLoad pairs_load(const GroupWires& wires, const std::vector<std::pair<int, in
     LinkLoad load(wires.wires().size(), 0.0);
     const auto over = [&](const std::vector<int>& ways, double share) {
         for (std::size_t i = 0; i < pairs.size(); ++i)
-            put(load,
-                wires.ways(pairs[i].first, pairs[i].second)[static_cast<std::size_t>(ways[i])],
+            put(load, wires.ways(pairs[i].first, pairs[i].second)[static_cast<std::size_t>(ways[i])],
                 share * bytes);
     };
     if (!relays(wires)) {

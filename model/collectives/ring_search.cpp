@@ -33,7 +33,8 @@ std::vector<int> given_order(int ranks) {
 // A ring through all ranks on hops of that type and nearer, each alone at least that fast?
 bool ring_exists(const GroupWires& wires, HopType farthest, double speed = 0) {
     const int ranks = wires.ranks();
-    std::vector<double> cost(static_cast<std::size_t>(ranks * ranks), std::numeric_limits<double>::infinity());
+    std::vector<double> cost(static_cast<std::size_t>(ranks * ranks),
+                             std::numeric_limits<double>::infinity());
     for (int from = 0; from < ranks; ++from)
         for (int to = 0; to < ranks; ++to)
             for (const Hop& hop : wires.ways(from, to))

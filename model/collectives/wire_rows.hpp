@@ -1,4 +1,5 @@
-// The wires that the ways of a group take, as rows of a packing: what one byte a second on a way takes of each.
+// The wires that the ways of a group take, as rows of a packing: what one byte a second on a way takes of
+// each.
 #pragma once
 
 #include <utility>

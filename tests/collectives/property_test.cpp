@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <set>
-#include <fmt/format.h>
-#include "model/topology/link_rates.hpp"
 
 #include "model/collectives/link_load.hpp"
 #include "model/collectives/pricer.hpp"
@@ -96,40 +94,23 @@ TEST(Property, MoreBandwidthNeverSlowsAFixedRingOrTree) {
     }));
 }
 
-// NCCL's search climbs a ladder of speeds and stops by rules of its own, and relays go over the widest
-// neighbour: a wider link may lead either astray. By more than 5 % in one of some thousand random cases (100
-// are tried at a time here; RC_PARAMS="max_success=20000" looks further), by 38 % in the worst one seen.
+// Rings are the most that the wires carry together (see ring_search.hpp), which a wider link cannot lower;
+// what is left are steps of the ladder of channels and of the tuner. RC_PARAMS="max_success=20000" looks
+// further.
 TEST(Property, MoreBandwidthCostsTheSearchedAnswerLittle) {
-    EXPECT_TRUE(rc::check([&] {
+    EXPECT_TRUE(rc::check([] {
         const Subject subject = any_subject();
         const CollectiveKind kind = any_kind();
         const Bytes bytes = any_size();
         const NcclEnvironment environment = any_environment();
         const double factor = any_factor();
         const Machine wider = widened(subject.machine, factor);
-        const CollectivePricer pb(subject.machine, environment, group(subject.gpus)), pa(wider, environment, group(subject.gpus));
-        const CollectivePrice before = pb.price(kind, bytes), after = pa.price(kind, bytes);
-        const double ratio = after.seconds.value() / before.seconds.value();
-        if (ratio > 1.05 + 1e-9) {
-            std::string changed;
-            for (auto [l, e] = boost::edges(wider.graph); l != e; ++l) {
-                auto x = boost::edge(boost::source(*l, wider.graph), boost::target(*l, wider.graph), subject.machine.graph).first;
-                if (wider.graph[*l].plan_rate.value() != subject.machine.graph[x].plan_rate.value())
-                    changed += describe_link(wider, *l) + ";";
-            }
-            std::string gpus;
-            for (int g : subject.gpus) gpus += std::to_string(g) + ",";
-            const auto show = [&](const Machine& m) {
-                GroupWires w(m, environment, subject.gpus);
-                double cap = 10; for (int g : subject.gpus) cap = std::min(cap, m.gpu(g).model ? m.gpu(g).model->compute_capability : 8.0);
-                RingPlan p = search_rings(w, cap);
-                const Narrowest n = narrowest(w.wires(), tour_load(w, p.rings, Tour::ring));
-                return fmt::format("{}x{:.0f} type {} wire {:.1f} cap {}", p.channels, p.speed/1e9, (int)p.farthest, n.rate/1e9, cap);
-            };
-            fmt::print(stderr, "FAIL {:.3f} {} {} {} gpus {} nvls {} p2p {} x{:.1f} [{}]\n    before {:.1f} us {} {} ch{} {} | {}\n    after {:.1f} us {} {} ch{} {} | {}\n", ratio, subject.machine.name, name_of(kind), bytes.count(), gpus, environment.nvls, !environment.p2p_disable, factor, changed,
-                before.seconds.value()*1e6, before.algorithm, before.protocol, before.channels, before.bottleneck, show(subject.machine),
-                after.seconds.value()*1e6, after.algorithm, after.protocol, after.channels, after.bottleneck, show(wider));
-        }
+        const CollectivePrice before = price(subject.machine, subject, environment, kind, bytes);
+        const CollectivePrice after = price(wider, subject, environment, kind, bytes);
+        RC_LOG() << subject.machine.name << ' ' << name_of(kind) << ' ' << bytes.count() << " on "
+                 << subject.gpus.size() << " GPUs, a link " << factor << " times as wide, NVLS "
+                 << environment.nvls << ", P2P " << !environment.p2p_disable;
+        RC_ASSERT(after.seconds.value() <= before.seconds.value() * 1.05);
     }));
 }
 
