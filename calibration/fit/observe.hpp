@@ -10,9 +10,6 @@
 
 namespace wirewise {
 
-// The least that a loop over such kernels takes: the time of the host that launches them.
-Seconds loop_floor(const Kernel& kernel);
-
 // A kernel or transfer timed alone. Nothing for samples that time the host's launch instead.
 std::optional<Observation> observe_kernel(const MeasuredCase& measured);
 

@@ -34,6 +34,18 @@ void describe(const OptimizerUpdate&, const std::string&, Observation& observati
     observation.kind = "optimizer";
 }
 
+// A loop over shorter kernels times the host that launches them: a call of matmul takes it up to 27 us, one
+// of attention twice that, and one of autograd's attention backward 200-370 us, half the work for more time
+// than the whole (2x H200, 2026-11-30). Our own kernels are timed one by one, by events; below 8 us these
+// time themselves.
+Seconds shortest(const KernelCase* sample) {
+    const auto* pointwise = sample ? std::get_if<Pointwise>(&sample->kernel) : nullptr;
+    if (pointwise && pointwise->kind != PointwiseKind::eager) return 8_us;
+    const auto* attention = sample ? std::get_if<Attention>(&sample->kernel) : nullptr;
+    if (!attention) return 27_us;
+    return attention->backward ? 400_us : 54_us;
+}
+
 Observation observe(const KernelCase& sample, const std::string& source) {
     Observation observation;
     std::visit([&](const auto& kernel) { describe(kernel, source, observation); }, sample.kernel);
@@ -59,25 +71,13 @@ Observation observe(const TransferCase& sample) {
 
 }  // namespace
 
-// A loop over shorter kernels times the host that launches them: a call of matmul takes it up to 27 us, one
-// of attention twice that, and one of autograd's attention backward 200-370 us, half the work for more time
-// than the whole (2x H200, 2026-11-30). Our own kernels are timed one by one, by events; below 8 us these
-// time themselves.
-Seconds loop_floor(const Kernel& kernel) {
-    const auto* pointwise = std::get_if<Pointwise>(&kernel);
-    if (pointwise && pointwise->kind != PointwiseKind::eager) return 8_us;
-    const auto* attention = std::get_if<Attention>(&kernel);
-    if (!attention) return 27_us;
-    return attention->backward ? 400_us : 54_us;
-}
-
 std::optional<Observation> observe_kernel(const MeasuredCase& measured) {
     const auto* kernel = std::get_if<KernelCase>(&measured.subject);
     const auto* transfer = std::get_if<TransferCase>(&measured.subject);
     if (!measured.set_aside.empty() || measured.readings.empty() || (!kernel && !transfer))
         return std::nullopt;
     const double seconds = measured.readings.front().value;
-    if (Seconds(seconds) < (kernel ? loop_floor(kernel->kernel) : loop_floor(Gemm{}))) return std::nullopt;
+    if (Seconds(seconds) < shortest(kernel)) return std::nullopt;
     const std::string file = measured.place.substr(0, measured.place.rfind(':'));
     Observation observation = kernel ? observe(*kernel, file) : observe(*transfer);
     observation.id = measured.id;

@@ -221,7 +221,7 @@ TEST(UserCases, ASmallModelWantsDdp) {
                                     "on"});
     EXPECT_GT(plans.candidates[0].throughput.tokens_per_second,
               1.3 * plans.candidates[1].throughput.tokens_per_second);
-    EXPECT_EQ(plans.recommended, 0u);
+    EXPECT_NE(plans.why.find("ddp"), std::string::npos) << plans.why;
 }
 
 // deepspeedai/DeepSpeedExamples#123, DeepSpeed#5305: at two ranks and a small model, buckets and gathered

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "calibration/collective_site.hpp"
-#include "calibration/fit/observe.hpp"
 #include "model/collectives/pricer.hpp"
 #include "model/cost/kernel_time.hpp"
 #include "model/topology/import.hpp"
@@ -176,17 +175,11 @@ Comparison compare_seconds(const MeasuredCase& one, const CostProfile& costs, st
     return comparison;
 }
 
-// Samples are taken in a loop of nothing else: products draw all the power there is, and what is shorter than
-// a launch may take as long as one.
+// Samples are taken in a loop of nothing else: products draw all the power there is.
 Comparison compare_kernel(const MeasuredCase& one, const KernelCase& sample, const std::string& profile) {
     const CostProfile costs = costs_of(sample.machine, profile);
     const double clock = std::holds_alternative<Gemm>(sample.kernel) ? power_factor(1, costs.power) : 1;
-    Comparison comparison =
-        compare_seconds(one, costs, width_kind(sample.kernel), kernel_time(sample.kernel, costs) * clock);
-    const double floor = loop_floor(sample.kernel).value();
-    if (comparison.predicted < floor)
-        comparison.interval->second = std::max(comparison.interval->second, floor);
-    return comparison;
+    return compare_seconds(one, costs, width_kind(sample.kernel), kernel_time(sample.kernel, costs) * clock);
 }
 
 Comparison compare_transfer(const MeasuredCase& one, const TransferCase& sample, const std::string& profile) {
