@@ -78,9 +78,10 @@ std::string wire_of(const MeasuredCase& one, const Estimate& estimate) {
 // Out of memory is said where the expected use exceeds the limit; where the limit lies inside the interval,
 // either answer is inside.
 void judge_oom(Comparison& comparison, const PlanCandidate& candidate) {
-    const Fit fit = fit_of(candidate.limit, candidate.estimate.device_used(), candidate.intervals.memory);
+    const Estimate& estimate = candidate.estimate;
+    const Fit fit = fit_of(candidate.limit, estimate.least_used(), candidate.intervals.memory);
     comparison.predicted = fit == Fit::no ? 1 : 0;
-    const auto [lo, hi] = ends_of(candidate.intervals.memory);
+    const auto [lo, hi] = ends_of(candidate.intervals.least);
     const double limit = static_cast<double>(candidate.limit.count());
     comparison.interval = {hi <= limit || lo <= limit ? 0.0 : 1.0, hi <= limit ? 0.0 : 1.0};
 }
