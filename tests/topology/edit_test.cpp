@@ -52,6 +52,24 @@ TEST(Drawing, NamesEveryDeviceAndTheNarrowLink) {
 }
 
 // 12.5 units a letter: a longer name would run out of the picture.
+// Racks stand in rows of sixteen GPUs, each with its part of the switch; smaller machines in one.
+TEST(Drawing, ARackIsNotOneStrip) {
+    const auto width = [](const std::string& svg) {
+        return std::stoi(svg.substr(svg.find("viewBox=\"0 0 ") + 13));
+    };
+    const auto bars = [](const std::string& svg) {
+        int count = 0;
+        for (auto at = svg.find(">NVSwitch<"); at != std::string::npos; at = svg.find(">NVSwitch<", at + 1))
+            ++count;
+        return count;
+    };
+    const std::string rack = to_svg(*built_in_machine("gb200-nvl72")),
+                      box = to_svg(*built_in_machine("dgx-2"));
+    EXPECT_LT(width(rack), 2600);
+    EXPECT_EQ(bars(rack), 5);
+    EXPECT_EQ(bars(box), 1);
+}
+
 TEST(Drawing, LongNamesAreShortened) {
     Machine machine = *built_in_machine("rtx-3090-2");
     machine.name = "a-machine-with-a-name-that-goes-on-and-on-and-on-for-no-good-reason & <more>";

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "model/topology/draw/fold.hpp"
 #include "model/units/text.hpp"
 
 namespace wirewise::draw {
@@ -33,6 +34,7 @@ class LayoutMaker {
         place_hubs();
         place_panels();
         out_.height = out_.numa_y + kNumaHeight + kFoot + (out_.tree.roots.size() > 2 ? 40 : 0);
+        fold(out_);
         return std::move(out_);
     }
 

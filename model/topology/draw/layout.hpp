@@ -24,6 +24,7 @@ struct Arc {
 struct Hub {
     std::vector<Arc> spokes;  // b is unused
     Box bar;
+    bool continues = false;  // a switch of the row above, drawn once more
 };
 struct Panel {
     Box box;
@@ -41,6 +42,7 @@ struct Layout {
     std::vector<Panel> panels;   // islands of two GPUs and more
     std::vector<int> island_of;  // by GPU: index into panels, -1 for a lone GPU
     Bottleneck bottleneck;
+    std::vector<std::vector<int>> rows;  // of roots
     double width = 0, height = 0, numa_y = 0;
 
     const Box& gpu_box(int gpu) const { return boxes[static_cast<std::size_t>(tree.leaf_of_gpu(gpu))]; }

@@ -181,12 +181,21 @@ class SvgPainter {
             fmt::format("GPU{} - GPU{}: {} links, {}", arc.a, arc.b, arc.count, to_text(arc.rate)));
     }
 
+    // A switch that joins several rows: its bars are one.
+    void paint_rail(const Hub& hub, const Hue& hue) {
+        const double x = layout_.width - kRail, y = hub.bar.y + hub.bar.height / 2;
+        line(hub.bar.right(), y, x, y, hue.strong, 6);
+        if (hub.continues) line(x, rail_from_, x, y, hue.strong, 6);
+        rail_from_ = y;
+    }
+
     void paint_hub(const Hub& hub) {
         const Hue& hue = hue_of(hub.spokes.front().a);
         for (const Arc& spoke : hub.spokes) {
             const Box& gpu = layout_.gpu_box(spoke.a);
             line(gpu.middle(), hub.bar.bottom(), gpu.middle(), gpu.y, hue.strong, thickness(spoke.rate));
         }
+        if (layout_.rows.size() > 1) paint_rail(hub, hue);
         rectangle(hub.bar, 7, hue.strong);
         text(hub.bar.middle(), hub.bar.y + 18, 13, "NVSwitch", "middle", "#ffffff", true);
     }
@@ -211,6 +220,13 @@ class SvgPainter {
             paint_inner(layout_.tree.nodes[i], layout_.boxes[i]);
     }
 
+    double numa_y_of(int gpu) const {
+        int node = layout_.tree.leaf_of_gpu(gpu);
+        while (layout_.tree.nodes[static_cast<std::size_t>(node)].parent >= 0)
+            node = layout_.tree.nodes[static_cast<std::size_t>(node)].parent;
+        return layout_.boxes[static_cast<std::size_t>(node)].y;
+    }
+
     // NVLink-C2C beside the PCIe link, GPU to its CPU.
     void paint_coherent() {
         for (std::size_t gpu = 0; gpu < machine_.gpus.size(); ++gpu)
@@ -219,9 +235,9 @@ class SvgPainter {
                 if (machine_.graph[*link].kind != LinkKind::c2c) continue;
                 const Box& box = layout_.gpu_box(static_cast<int>(gpu));
                 const double x = box.middle() + 18;
-                line(x, box.bottom(), x, layout_.numa_y, "#7b4ea3",
-                     thickness(machine_.graph[*link].wire_rate));
-                text(x + 6, layout_.numa_y - 10, 10, "C2C", "start", "#7b4ea3");
+                const double numa_y = numa_y_of(static_cast<int>(gpu));
+                line(x, box.bottom(), x, numa_y, "#7b4ea3", thickness(machine_.graph[*link].wire_rate));
+                text(x + 6, numa_y - 10, 10, "C2C", "start", "#7b4ea3");
             }
     }
 
@@ -285,16 +301,30 @@ class SvgPainter {
                  layout_.bottleneck.socket ? kNarrow : kFaint, layout_.bottleneck.socket);
             return;
         }
-        const double bar = layout_.numa_y + 64;
-        double begin = 1e9, end = 0;
-        for (const int root : roots) {
+        for (const std::vector<int>& row : layout_.rows) paint_socket_bar(row, *rate, colour);
+        if (layout_.rows.size() > 1)
+            line(kRail, bar_of(layout_.rows.front()), kRail, bar_of(layout_.rows.back()), colour,
+                 thickness(*rate) + 1);
+    }
+
+    static constexpr double kRail = 12;  // joins the rows of a folded picture, left and right of them
+
+    double bar_of(const std::vector<int>& row) const {
+        return layout_.boxes[static_cast<std::size_t>(row.front())].y + 64;
+    }
+
+    void paint_socket_bar(const std::vector<int>& row, BytesPerSecond rate, std::string_view colour) {
+        const double bar = bar_of(row);
+        double begin = layout_.rows.size() > 1 ? kRail : 1e9, end = 0;
+        for (const int root : row) {
             const Box& box = layout_.boxes[static_cast<std::size_t>(root)];
-            line(box.middle(), box.bottom(), box.middle(), bar, colour, thickness(*rate));
+            line(box.middle(), box.bottom(), box.middle(), bar, colour, thickness(rate));
             begin = std::min(begin, box.middle()), end = std::max(end, box.middle());
         }
-        line(begin, bar, end, bar, colour, thickness(*rate) + 1);
-        text((begin + end) / 2, bar + 18, 12, fmt::format("between any two NUMA nodes {}", to_text(*rate)),
-             "middle", layout_.bottleneck.socket ? kNarrow : kFaint);
+        line(begin, bar, end, bar, colour, thickness(rate) + 1);
+        if (row == layout_.rows.back())
+            text((begin + end) / 2, bar + 18, 12, fmt::format("between any two NUMA nodes {}", to_text(rate)),
+                 "middle", layout_.bottleneck.socket ? kNarrow : kFaint);
     }
 
     bool every_pair_joined() const {
@@ -333,6 +363,7 @@ class SvgPainter {
     const Machine& machine_;
     Layout layout_;
     std::string out_;
+    double rail_from_ = 0;
 };
 
 }  // namespace
