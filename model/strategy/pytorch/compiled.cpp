@@ -268,7 +268,14 @@ Tensor CompiledLayers::norm_backward(std::vector<Tensor> gradients, const Tensor
     return fused("fused norm gradient", {&a, &b, &x, &residual, &x, &residual}, x.rows, x.columns);
 }
 
+// A compiled call walks its parameters in Python as a hook does: forward once for Dynamo's guards and once
+// for AOTAutograd's wrapper, backward once for the wrapper.
+void CompiledLayers::enter(std::int32_t passes) const {
+    context_.build().host_work(context_.compute, "compiled call", {HostWorkKind::hook, passes});
+}
+
 void CompiledLayers::backward(Saved& saved, const Tensor& dy) {
+    enter(1);
     if (recomputes_op_by_op()) recompute(saved);
     std::vector<Tensor> gradients = mlp_backward(saved, dy);
     saved.norm2 = {};
@@ -290,6 +297,7 @@ Tensor CompiledLayers::layer(std::int32_t index, const Tensor& x) {
         const Tensor w = modules_.weight(id);
         tape_.begin({&w}, false);
     }
+    enter(2);
     Saved saved{.index = index, .input = Input(x), .x = x};
     Tensor y = forward(saved);
     if (!tape_.gradients) return y;

@@ -28,6 +28,7 @@ class CompiledLayers {
     // after down, the next after up where that weight fills 25 MiB. Source:
     // torch/_dynamo/backends/distributed.py (2.11). Other cuts fall where the tensor is saved anyway.
     bool cut_at_product(std::int32_t index) const;
+    void enter(std::int32_t passes) const;
     Tensor forward(Saved& saved);
     void first_norm(Saved& saved);
     void heads(Saved& saved);

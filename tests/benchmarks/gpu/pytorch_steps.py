@@ -3,6 +3,9 @@
 
     torchrun --standalone --nproc-per-node 2 pytorch_steps.py CASES.jsonl MODELS_FOLDER OUT.jsonl [SECONDS]
 
+A case with `"allocator_events": 3` also writes what the caching allocator did in its first three steps, with the
+Python line that asked for it, to `OUT.<id>.json.gz`; the steps that are timed come after.
+
 Each line of CASES names a model file, overrides, strategy, batch and precision as wirewise's options do. All cases run
 one after another in the same processes; rank 0 appends one row per case to OUT. A case that runs out of memory is
 reported as such. The NCCL environment is that of the processes: start once per wire. Stops starting cases after
@@ -11,7 +14,9 @@ SECONDS. Needs torch >= 2.6 and transformers; nothing of wirewise.
 Peaks: `peak_*` over all steps from the first one on; `steady_peak_allocated_bytes` over the last steps alone.
 `host_ms` is how long the host took to issue a step that began on an idle GPU, before it waits for it.
 """
+import functools
 import gc
+import gzip
 import json
 import os
 import sys
@@ -20,7 +25,9 @@ import time
 import torch
 import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.distributed.fsdp import (BackwardPrefetch, FullyShardedDataParallel, MixedPrecision, MixedPrecisionPolicy,
+                                    ShardingStrategy, fully_shard)
+from torch.distributed.fsdp.wrap import transformer_auto_wrap_policy
 from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.nn.parallel import DistributedDataParallel
 from transformers import AutoConfig, AutoModelForCausalLM
@@ -57,6 +64,20 @@ def autocasts(case):
     return case["strategy"] in ("single", "ddp", "zero1") and case["compute_dtype"] != case["parameter_dtype"]
 
 
+def flat_parameters(model, case):
+    """FSDP1: one flat parameter a layer, one for the rest, as Accelerate and llama-cookbook wrap a model."""
+    casts = case["compute_dtype"] != case["parameter_dtype"] or case["reduce_dtype"] != case["parameter_dtype"]
+    precision = MixedPrecision(param_dtype=DTYPES[case["compute_dtype"]], reduce_dtype=DTYPES[case["reduce_dtype"]],
+                               buffer_dtype=DTYPES[case["compute_dtype"]]) if casts else None
+    sharding = {"fsdp": ShardingStrategy.FULL_SHARD, "fsdp_shard_grad_op": ShardingStrategy.SHARD_GRAD_OP}
+    return FullyShardedDataParallel(
+        model, sharding_strategy=sharding[case["strategy"]], mixed_precision=precision,
+        auto_wrap_policy=functools.partial(transformer_auto_wrap_policy,
+                                           transformer_layer_cls={type(layers_of(model)[0])}),
+        backward_prefetch=BackwardPrefetch.BACKWARD_PRE, device_id=torch.cuda.current_device(),
+        limit_all_gathers=case.get("limit_all_gathers", True), use_orig_params=case.get("use_orig_params", True))
+
+
 def parallelise(model, case):
     strategy = case["strategy"]
     if case.get("compile"):
@@ -65,6 +86,8 @@ def parallelise(model, case):
     if strategy in ("ddp", "zero1"):
         return DistributedDataParallel(model, device_ids=[torch.cuda.current_device()],
                                        gradient_as_bucket_view=case.get("gradient_as_bucket_view", True))
+    if case.get("fsdp_version", 2) == 1:
+        return flat_parameters(model, case)
     if strategy in ("fsdp", "fsdp_shard_grad_op", "hsdp"):
         world = dist.get_world_size()
         shard = case.get("shard_group", world)
@@ -95,18 +118,42 @@ def step(model, optimizer, tokens, case):
         last = index == accumulation - 1
         if hasattr(model, "set_requires_gradient_sync"):
             model.set_requires_gradient_sync(last or not case.get("no_sync", True))
-        quiet = isinstance(model, DistributedDataParallel) and not last and case.get("no_sync", True)
+        quiet = isinstance(model, (DistributedDataParallel, FullyShardedDataParallel)) and not last and case.get("no_sync", True)
         with model.no_sync() if quiet else torch.enable_grad():
             with torch.autocast("cuda", dtype=DTYPES[case["compute_dtype"]], enabled=autocasts(case)):
                 loss = model(input_ids=tokens, labels=tokens).loss
             (loss / accumulation if accumulation > 1 else loss).backward()
     if case.get("max_grad_norm"):
-        torch.nn.utils.clip_grad_norm_(model.parameters(), case["max_grad_norm"])
+        if isinstance(model, FullyShardedDataParallel):
+            model.clip_grad_norm_(case["max_grad_norm"])
+        else:
+            torch.nn.utils.clip_grad_norm_(model.parameters(), case["max_grad_norm"])
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
 
 
-def measure(case, folder):
+def asked_by(frames):
+    """The lines nearest to an allocation that are not the allocator's own."""
+    return [f"{os.path.basename(frame['filename'])}:{frame['line']}:{frame['name']}" for frame in frames
+            if frame["filename"].endswith(".py")][:4]
+
+
+def write_allocator_events(path):
+    device = torch.cuda.current_device()
+    events = torch.cuda.memory._snapshot()["device_traces"][device]
+    torch.cuda.memory._record_memory_history(enabled=None)
+    if dist.get_rank() != 0:
+        return
+    with gzip.open(path, "wt") as file:
+        for event in events:
+            file.write(json.dumps([event["action"], event["addr"], event["size"], event["stream"],
+                                   asked_by(event.get("frames", []))]) + "\n")
+
+
+def measure(case, folder, out):
+    recorded = case.get("allocator_events", 0)
+    if recorded:
+        torch.cuda.memory._record_memory_history(enabled="all", context="all", stacks="python", max_entries=400000)
     model, config = build_model(case, folder)
     parameters = sum(p.numel() for p in model.parameters())
     model = parallelise(model, case)
@@ -115,6 +162,7 @@ def measure(case, folder):
     tokens = torch.randint(0, config.vocab_size, (case["micro_batch"], case["sequence_length"]), device="cuda")
     torch.cuda.reset_peak_memory_stats()
     each, host = [], []
+    first = 0
     for index in range(WARM_UP + TIMED):
         torch.cuda.synchronize()
         dist.barrier()
@@ -122,6 +170,8 @@ def measure(case, folder):
         if index == WARM_UP:
             first = torch.cuda.max_memory_allocated()
             torch.cuda.reset_peak_memory_stats()
+        if recorded and index == recorded:
+            write_allocator_events(f"{out}.{case['id']}.json.gz")
         begin = time.perf_counter()
         step(model, optimizer, tokens, case)
         issued = time.perf_counter()
@@ -148,7 +198,12 @@ def measure(case, folder):
 
 
 def clean():
+    """The next case should find the allocator as a new process would. The process group lets the buffers of the last
+    collective go when its watchdog (every 100 ms) has seen it end and another collective is issued."""
     torch._dynamo.reset()
+    torch._C._cuda_clearCublasWorkspaces()
+    time.sleep(0.25)
+    dist.barrier()
     gc.collect()
     torch.cuda.empty_cache()
     torch.cuda.reset_peak_memory_stats()
@@ -176,7 +231,7 @@ def main():
             break
         failure = ""
         try:
-            row = measure(case, folder)
+            row = measure(case, folder, out)
         except torch.cuda.OutOfMemoryError:
             row = {"oom": True}
         except Exception as error:  # a case that cannot run must not end the others
