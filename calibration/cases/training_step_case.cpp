@@ -16,12 +16,11 @@ namespace fs = std::filesystem;
 namespace {
 
 // Keys that are no options: what was measured, how, and what is read otherwise. Autocast is what fp32
-// parameters with bf16 compute mean outside FSDP; use_orig_params of FSDP1 changes what the optimizer is
-// given and not what lies in memory.
-constexpr std::array<std::string_view, 20> kLabels{
-    "id",   "kind",     "wire",     "framework",      "measured", "date",   "driver",   "nccl",
-    "gpu",  "source",   "notes",    "note",           "model",    "origin", "nccl_env", "model_overrides",
-    "gpus", "autocast", "expected", "use_orig_params"};
+// parameters with bf16 compute mean outside FSDP.
+constexpr std::array<std::string_view, 19> kLabels{
+    "id",   "kind",     "wire",    "framework", "measured", "date",   "driver",   "nccl",
+    "gpu",  "source",   "notes",   "note",      "model",    "origin", "nccl_env", "model_overrides",
+    "gpus", "autocast", "expected"};
 
 bool is_builtin(const std::string& name) {
     const auto all = builtin_models();
@@ -78,7 +77,8 @@ void add_option(std::vector<std::string>& words, const JsonLine& line, const std
     if (!value.is_boolean()) return add(words, option, value_text(value));
     if (key == "no_sync") return add(words, option, value.get<bool>() ? "on" : "off");
     if (value.get<bool>()) words.push_back(option);
-    const bool on_by_default = key == "gradient_as_bucket_view" || key == "limit_all_gathers";
+    const bool on_by_default =
+        key == "gradient_as_bucket_view" || key == "limit_all_gathers" || key == "use_orig_params";
     if (!value.get<bool>() && on_by_default) words.push_back("--no-" + option.substr(2));
 }
 

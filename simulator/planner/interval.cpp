@@ -26,9 +26,18 @@ std::string words(const Width& width) {
     return fmt::format("+-{:.2g} %, {}", 100 * width.half, width.origin.source);
 }
 
+// Like the script that was measured: transformers computes the loss, of all logits at once, and a layer is
+// recomputed whole or not at all. torchtitan, torchtune and their like run the same framework in ways of
+// their own.
+bool runs_as_measured(const ParallelPlan& plan) {
+    return plan.runtime != Runtime::pytorch ||
+           (plan.loss == LossSettings{} && plan.loss_chunk == 0 && plan.recompute != Recompute::selective);
+}
+
 const MemoryWidths& memory_widths(const ParallelPlan& plan, const Site& site) {
-    const bool same_gpu = site.profile().gpu == site.gpu().name;
-    return site.profile().widths.memory_of(same_gpu ? name_of(plan.runtime) : "other");
+    const Widths& widths = site.profile().widths;
+    if (site.profile().gpu != site.gpu().name) return widths.memory_of("other");
+    return widths.memory_of(runs_as_measured(plan) ? name_of(plan.runtime) : "published");
 }
 
 std::vector<Outcome> outcomes_of(const Estimate& estimate, const MemoryWidths& widths) {

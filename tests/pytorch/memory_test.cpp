@@ -48,13 +48,30 @@ TEST(Memory, PeaksOfMeasuredSteps) {
     EXPECT_EQ(errors.allocated.count, 33);
 }
 
-// Sixteen architectures. The reserved memory of models of 0.1 to 0.5 G parameters, a few hundred MB of
-// segments, is the least certain.
+// Sixteen architectures. The worst is DDP of a step so short that NCCL's watchdog has not looked before the
+// second backward is over: the first bucket then goes later than any StaleBucket says.
 TEST(Memory, PeaksOfSampledStepsOnTwoGpus) {
-    const PeakErrors errors = errors_of(sampled_steps("h200-x2"), 0.006, 0.14);
-    EXPECT_LT(errors.allocated.mean(), 0.0005);
-    EXPECT_LT(errors.reserved.mean(), 0.01);
+    const PeakErrors errors = errors_of(sampled_steps("h200-x2"), 0.003, 0.09);
+    EXPECT_LT(errors.allocated.mean(), 0.0002);
+    EXPECT_LT(errors.reserved.mean(), 0.004);
     EXPECT_GE(errors.allocated.count, 64);
+}
+
+// FSDP1. Without its rate limiter the host's lead decides what is reserved, and the walk assumes the longest.
+TEST(Memory, PeaksOfFlatParameters) {
+    std::vector<MeasuredStep> limited, unlimited;
+    for (const MeasuredStep& step : sampled_steps("fsdp1"))
+        (step.plan.limit_all_gathers ? limited : unlimited).push_back(step);
+    const PeakErrors errors = errors_of(limited, 0.0005, 0.05);
+    EXPECT_LT(errors.allocated.mean(), 0.0001);
+    EXPECT_LT(errors.reserved.mean(), 0.015);
+    EXPECT_EQ(errors.allocated.count, 13);
+    EXPECT_EQ(unlimited.size(), 2U);
+    for (const MeasuredStep& step : unlimited) {
+        const WalkedPhases walked = walk_phases(step.model, step.plan);
+        EXPECT_LT(std::abs(walked.peak.allocated / step.allocated - 1), 0.0005) << step.id;
+        EXPECT_GT(walked.reserved, step.reserved) << step.id;
+    }
 }
 
 // Compiled layers under DDP are the worst: Dynamo's splitter is not modelled.

@@ -178,6 +178,7 @@ Json echo_of(const Inputs& inputs) {
     if (plan.runtime == Runtime::pytorch) {
         echo["fsdp_version"] = plan.fsdp_version;
         echo["limit_all_gathers"] = plan.limit_all_gathers;
+        echo["use_orig_params"] = plan.use_orig_params;
     }
     if (plan.runtime == Runtime::deepspeed) echo["deepspeed"] = deepspeed_json(plan.deepspeed);
     return echo;

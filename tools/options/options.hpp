@@ -51,7 +51,7 @@ struct TrainingOptions {
     std::string optimizer_state_dtype = "fp32", master_dtype = "fp32", optimizer = "adamw_fused";
     bool master_weights = false, gradient_as_bucket_view = true, window_mask = false;
     int fsdp_version = kNotSaid;  // 2
-    bool limit_all_gathers = true;
+    bool limit_all_gathers = true, use_orig_params = true;
     std::string offload, recompute;
     std::int64_t recompute_every = kNotSaid;
     bool repeat_kv = false;

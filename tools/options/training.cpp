@@ -117,6 +117,11 @@ void TrainingOptions::add_to(CLI::App& command) {
                   "FSDP1: the host issues a gather only when an earlier one's memory is free again [on]")
         ->group(group);
     command
+        .add_flag(
+            "--use-orig-params,!--no-use-orig-params", use_orig_params,
+            "FSDP1: the optimizer updates parts of weights, as accelerate has it, or flat parameters [on]")
+        ->group(group);
+    command
         .add_option(
             "--recompute", recompute,
             "none, pointwise, selective, full [native: pointwise, others: none]; selective keeps, native: "

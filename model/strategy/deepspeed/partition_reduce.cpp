@@ -22,17 +22,21 @@ PartitionReduce::PartitionReduce(PytorchContext& context, const Zero3Layout& lay
             : build.persistent("gradient partitions", bytes, type(), Role::gradient, context.compute);
 }
 
+void PartitionReduce::begin_backward() {
+    if (bucket_) return;
+    ProgramBuilder& build = context_.build();
+    context_.tape.storages.settle();
+    const std::int64_t size = context_.plan().deepspeed.reduce_bucket_size;
+    bucket_ = build.transient("reduce bucket", bytes_of(size, type()), type(), Role::communication,
+                              context_.compute);
+    build.allocate(*bucket_);
+}
+
 void PartitionReduce::add(WeightId weight, Tensor gradient) {
     hook(context_, "gradient hook");
-    ProgramBuilder& build = context_.build();
     const std::int64_t size = context_.plan().deepspeed.reduce_bucket_size, count = layout_.of(weight).count;
     if (filled_ > 0 && filled_ + count > size) reduce();
     context_.tape.storages.settle();
-    if (!bucket_) {
-        bucket_ = build.transient("reduce bucket", bytes_of(size, type()), type(), Role::communication,
-                                  context_.compute);
-        build.allocate(*bucket_);
-    }
     if (filled_ + count > size) {
         large_.push_back(std::move(gradient));
     } else {

@@ -16,6 +16,8 @@ class PartitionReduce {
                     const FlatAdam& adam);
 
     BufferId gradients() const { return own_parts_; }
+    // The prologue of backward makes the bucket, before the loss has a gradient.
+    void begin_backward();
     void add(WeightId weight, Tensor gradient);
     void end_backward();
 
