@@ -35,9 +35,10 @@ bool runs_as_measured(const ParallelPlan& plan) {
 }
 
 const MemoryWidths& memory_widths(const ParallelPlan& plan, const Site& site) {
-    const Widths& widths = site.profile().widths;
-    if (site.profile().gpu != site.gpu().name) return widths.memory_of("other");
-    return widths.memory_of(runs_as_measured(plan) ? name_of(plan.runtime) : "published");
+    const CostProfile& profile = site.profile();
+    if (profile.gpu != site.gpu().name) return profile.widths.memory_of("other");
+    const bool of_others = profile.measured && !runs_as_measured(plan);
+    return profile.widths.memory_of(of_others ? "published" : name_of(plan.runtime));
 }
 
 std::vector<Outcome> outcomes_of(const Estimate& estimate, const MemoryWidths& widths) {

@@ -82,22 +82,23 @@ class Fsdp final : public PytorchPolicy {
     bool reshards_;
 };
 
-// fully_shard takes group by group and swaps the weights for copies of their shards.
+// fully_shard takes group by group and swaps the weights for copies of their shards; of a model on the meta
+// device only the shards ever reach the GPU.
 void Fsdp::load() {
     ProgramBuilder& build = context_.build();
     const DType type = context_.plan().precision.parameter;
+    if (!built_whole(context_.plan())) return build.allocate(stored_parameters());
     std::vector<BufferId> whole;
     for (const Weight& weight : context_.weights.all())
         whole.push_back(build.transient("whole weight", bytes_of(weight.count(), type), type, Role::parameter,
                                         context_.compute));
-    if (built_whole(context_.plan())) build_model(context_, whole);
+    build_model(context_, whole);
     for (const FsdpGroup& group : groups_) {
         std::vector<BufferId> shards, weights;
         for (const ShardedWeight& weight : group.weights) {
             shards.push_back(weight.shard);
             weights.push_back(whole[index_of(weight.id)]);
         }
-        if (!built_whole(context_.plan())) build.allocate(weights);
         build.allocate(shards);
         build.release(weights);
     }
