@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "calibration/published_cases.hpp"
+#include "model/topology/gpu.hpp"
 #include "model/units/error.hpp"
 
 namespace wirewise {
@@ -61,6 +62,10 @@ void choose_machine(const Json& row, const Words& words, const std::filesystem::
                 run.gpu = known.gpu;
                 return;
             }
+        if (const GpuModel* named = gpu_model_in(text_of(row, "hardware"))) {
+            run.gpu = named->name;
+            return;
+        }
     }
     for (const PublishedMachine& known : published_cases().machines)
         if (words.hardware_says(known.hardware) && words.wiring_says(known.wiring)) {

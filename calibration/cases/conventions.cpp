@@ -103,10 +103,20 @@ std::vector<Json> rules_in_order() {
     return rules;
 }
 
+// A group that some rule asks for by name.
+bool described(const Json& row, const std::vector<Json>& rules) {
+    return std::any_of(rules.begin(), rules.end(), [&](const Json& rule) {
+        const auto group = rule.at("when").find("group");
+        return group != rule.at("when").end() && holds(value_of(row, "group"), *group);
+    });
+}
+
 }  // namespace
 
-RowMeaning meaning_of(const Json& row) {
+RowMeaning meaning_of(const Json& told) {
     static const std::vector<Json> rules = rules_in_order();
+    Json row = told;
+    row["described"] = described(told, rules);
     RowMeaning meaning;
     for (const Json& rule : rules) {
         if (!applies(rule, row)) continue;

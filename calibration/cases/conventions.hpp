@@ -18,7 +18,8 @@ struct RowMeaning {
     std::string set_aside;  // the first reason that holds; empty: within reach
 };
 
-// `row` is one published run, "group" added to it.
+// `row` is one published run, "group" added to it. Rules may ask for `described`: whether any rule names the
+// group.
 RowMeaning meaning_of(const nlohmann::json& row);
 
 }  // namespace wirewise

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <optional>
 
@@ -17,6 +18,22 @@ namespace {
 std::string group_of(const std::string& id) {
     const auto dash = id.rfind('-');
     return dash == std::string::npos ? id : id.substr(0, dash);
+}
+
+// "Llama 2 7B" as its repository writes it: llama-2-7b.
+std::string repository_name(std::string name) {
+    for (char& c : name) c = c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return name;
+}
+
+// The row with what its conventions may ask for besides.
+nlohmann::json asked_of(const JsonLine& line, const std::string& id) {
+    nlohmann::json row = line.row();
+    if (!row.contains("group")) row["group"] = group_of(id);
+    if (line.has("model")) row["model_name"] = repository_name(line.text("model"));
+    if (line.has("num_gpus") && line.has("num_nodes") && line.integer("num_nodes") > 0)
+        row["gpus_a_node"] = line.integer("num_gpus") / line.integer("num_nodes");
+    return row;
 }
 
 struct PublishedRow {
@@ -159,8 +176,7 @@ MeasuredCase published_run(const JsonLine& line) {
     MeasuredCase result;
     result.id = line.needed_text("id");
     result.place = line.place();
-    nlohmann::json known = line.row();
-    if (!known.contains("group")) known["group"] = group_of(result.id);
+    const nlohmann::json known = asked_of(line, result.id);
     const std::string group = known.at("group");
     PublishedRow row{line, meaning_of(known)};
     result.labels = {group, row.fact("--machine").value_or(line.text("hardware")), "",

@@ -35,12 +35,15 @@ double least_over_gpus(const Machine& machine, const std::vector<int>& gpus, dou
 }
 
 // The search's channels are doubled when each is fast, and once more when rings are connected (NCCL search.cc
-// and connect.cc); the environment may cap or raise them.
+// and connect.cc); the environment may cap or raise them. At least four count: of one ring found where there
+// were two slower ones NCCL makes two channels, yet pairs that have two (V100 on one NVLink, published 22.5
+// GB/s) show no longer last receive than others.
 int thread_blocks(const RingPlan& rings, double capability, const NcclEnvironment& environment) {
-    int channels = rings.channels();
+    int channels = rings.channels;
     const bool many_slow = capability > 8 && rings.speed < 50e9 && channels > 4;
     if (rings.speed >= 25e9 && !many_slow) channels = std::min(2 * channels, 32);
     channels = std::min(2 * channels, 64);
+    if (channels > 0) channels = std::max(channels, 4);
     if (environment.min_channels) channels = std::max(channels, *environment.min_channels);
     if (environment.max_channels) channels = std::min(channels, *environment.max_channels);
     return channels;
@@ -116,8 +119,8 @@ std::vector<GroupRates> rates_of_groups(const Machine& machine, const NcclEnviro
         const Planned& plan = planned.back();
         check_connected(machine, plan.wires);
         if (plan.wires.ranks() < 2) continue;
-        add(ring, ring_load(plan.wires, plan.rings));
-        add(chain, chain_load(plan.wires, plan.rings));
+        add(ring, tour_load(plan.wires, plan.rings.rings, Tour::ring));
+        add(chain, tour_load(plan.wires, plan.rings.chains, Tour::chain));
         add(shift, shift_load(plan.wires));
         add(exchange, exchange_load(plan.wires));
     }
@@ -134,14 +137,14 @@ std::vector<GroupRates> rates_of_groups(const Machine& machine, const NcclEnviro
         rates.channels = plan.channels;
         Transport transport = Transport::p2p;
         if (rates.local_ranks > 1) {
-            transport = slowest_transport(plan.wires, plan.rings);
+            transport = slowest_transport(plan.wires, plan.rings.rings);
             rates.ring = limit_of(machine, plan, ring, transport);
             rates.chain = limit_of(machine, plan, chain, transport);
             rates.shift = limit_of(machine, plan, shift, transport);
             rates.exchange = limit_of(machine, plan, exchange, transport);
             const double copy = std::min(plan.channels * kLocalCopyPerChannel, plan.memory_rate / 2);
-            rates.last_receive = last_receive_cost(plan.wires, plan.rings, ring, copy);
-            rates.over_nvlink = plan.rings.farthest == HopType::nvlink;
+            rates.last_receive = last_receive_cost(plan.wires, plan.rings.rings, ring, copy);
+            rates.over_nvlink = plan.rings.farthest <= HopType::relayed;
             if (plan.wires.full_switch()) rates.switch_port = switch_port_of(machine, plan.wires);
             rates.gpu = common_gpu(machine, view[i].gpus);
             rates.path = common_path(machine, view[i].gpus);

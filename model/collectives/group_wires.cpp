@@ -51,7 +51,7 @@ std::string_view name_of(Transport transport) { return kTransports[static_cast<s
 
 GroupWires::GroupWires(const Machine& machine, const NcclEnvironment& environment,
                        std::vector<int> local_gpus)
-    : gpus_(std::move(local_gpus)), hops_(gpus_.size() * gpus_.size()) {
+    : gpus_(std::move(local_gpus)), ways_(gpus_.size() * gpus_.size(), {Hop{}}) {
     int links = 0;
     for (auto [link, end] = boost::edges(machine.graph); link != end; ++link)
         links = std::max(links, machine.graph[*link].id + 1);
@@ -66,6 +66,8 @@ GroupWires::GroupWires(const Machine& machine, const NcclEnvironment& environmen
         wire.link = *link;
     }
     add_shared(machine);
+    for (const int gpu : gpus_)
+        one_link_ = std::max(one_link_, nvlink_rates(machine.gpu(gpu).model, 1).plan.value());
     if (!environment.p2p_disable && environment.p2p_level.value_or(PathClass::sys) != PathClass::self) {
         add_islands(machine);
         if (!full_switch_) add_relays();
@@ -112,31 +114,37 @@ void GroupWires::add_islands(const Machine& machine) {
     full_switch_ = ranks() > 1 && all_switched && narrowest >= widest * 0.999;
 }
 
-// NVB: two NVLink hops over one other GPU of the group, the widest; the first such GPU on a tie. The buffer
-// stands on that GPU: the sender writes into it, the receiver reads from it, so that requests go against the
-// data.
+// NVB: two NVLink hops over one other GPU of the group. NCCL takes the widest such GPU; which one that is may
+// hang on a link that does not matter otherwise, so all are offered and whoever plans takes the best.
 void GroupWires::add_relays() {
+    const auto joined = [&](int from, int to) { return from != to && at(from, to).type == HopType::nvlink; };
     for (int from = 0; from < ranks(); ++from)
         for (int to = 0; to < ranks(); ++to) {
-            if (from == to || at(from, to).type == HopType::nvlink) continue;
-            int best = -1;
-            double best_rate = 0;
-            for (int middle = 0; middle < ranks(); ++middle) {
-                if (middle == from || middle == to || at(from, middle).type != HopType::nvlink ||
-                    at(middle, to).type != HopType::nvlink)
-                    continue;
-                const double rate = std::min(at(from, middle).plan_rate, at(middle, to).plan_rate);
-                if (rate > best_rate) best = middle, best_rate = rate;
-            }
-            if (best < 0) continue;
-            Hop& hop = at(from, to);
-            hop.type = HopType::relayed;
-            hop.uses = at(from, best).uses;
-            hop.uses.insert(hop.uses.end(), at(best, to).uses.begin(), at(best, to).uses.end());
-            for (const LinkUse& request : at(to, best).uses)
-                hop.uses.push_back({request.link, 0, kReadRequests * request.wire_cost});
-            hop.plan_rate = best_rate;
+            if (from == to || joined(from, to)) continue;
+            std::vector<Hop> relays;
+            for (int middle = 0; middle < ranks(); ++middle)
+                if (joined(from, middle) && joined(middle, to)) relays.push_back(relayed(from, middle, to));
+            if (!relays.empty()) ways_[static_cast<std::size_t>(from * ranks() + to)] = std::move(relays);
         }
+}
+
+// The buffer stands on the relay: the sender writes into it, the receiver reads from it, and its requests go
+// against the data. NCCL chooses rings blind to them, so no choice of rings may escape them: they are counted
+// both ways on both legs, as rings of both directions over that relay would meet them. (Five V100 of a DGX-1
+// published: 37 GB/s; so counted 39, without 43.)
+Hop GroupWires::relayed(int from, int middle, int to) {
+    Hop hop;
+    hop.type = HopType::relayed;
+    const auto carry = [&](const Hop& leg, double plan, double wire) {
+        for (const LinkUse& use : leg.uses)
+            hop.uses.push_back({use.link, plan * use.plan_cost, wire * use.wire_cost});
+    };
+    carry(at(from, middle), 1, 1 + kReadRequests);
+    carry(at(middle, to), 1, 1 + kReadRequests);
+    carry(at(to, middle), 0, kReadRequests);
+    carry(at(middle, from), 0, kReadRequests);
+    hop.plan_rate = std::min(at(from, middle).plan_rate, at(middle, to).plan_rate);
+    return hop;
 }
 
 // A peer's writes over PCIe. Through an Intel root complex they weigh 6/5 there.
@@ -224,8 +232,8 @@ void GroupWires::add_shared(const Machine& machine) {
 
 Narrowest GroupWires::switch_port() const {
     Narrowest port{std::numeric_limits<double>::max(), -1};
-    for (const Hop& hop : hops_)
-        for (const LinkUse& use : hop.uses) {
+    for (const std::vector<Hop>& ways : ways_)
+        for (const LinkUse& use : ways.front().uses) {
             const double rate = wires_[static_cast<std::size_t>(use.link)].wire / use.wire_cost;
             if (rate < port.rate) port = {rate, use.link};
         }

@@ -52,10 +52,16 @@ class GroupWires {
 
     int ranks() const { return static_cast<int>(gpus_.size()); }
     const std::vector<int>& gpus() const { return gpus_; }
-    const Hop& hop(int from, int to) const { return hops_[static_cast<std::size_t>(from * ranks() + to)]; }
+    // The ways from one rank to another: one, but for relays one over every GPU that can be the relay.
+    const std::vector<Hop>& ways(int from, int to) const {
+        return ways_[static_cast<std::size_t>(from * ranks() + to)];
+    }
+    const Hop& hop(int from, int to) const { return ways(from, to).front(); }
     const std::vector<Wire>& wires() const { return wires_; }
     // Every pair over NVSwitch with bundles alike: any ring order is as good as any other.
     bool full_switch() const { return full_switch_; }
+    // One NVLink of these GPUs as NCCL plans it, however wide their bundles are.
+    double one_link() const { return one_link_; }
 
     // full_switch(): what a GPU can send into the switch, bytes per second at wire rate.
     Narrowest switch_port() const;
@@ -68,15 +74,17 @@ class GroupWires {
     void add_host_hops(const Machine& machine, const NcclEnvironment& environment);
     void add_shared(const Machine& machine);
     int memory_wire(NodeId numa) const { return first_memory_ + static_cast<int>(numa); }
-    Hop& at(int from, int to) { return hops_[static_cast<std::size_t>(from * ranks() + to)]; }
+    Hop& at(int from, int to) { return ways_[static_cast<std::size_t>(from * ranks() + to)].front(); }
     Hop peer_hop(const Machine& machine, PathClass path, const std::vector<LinkId>& route) const;
+    Hop relayed(int from, int middle, int to);
     double plan_rate_of(const Hop& hop) const;
 
     std::vector<int> gpus_;
-    std::vector<Hop> hops_;
+    std::vector<std::vector<Hop>> ways_;  // by ordered pair, never empty
     std::vector<Wire> wires_;
     int first_memory_ = 0, first_tcp_ = 0;
     bool full_switch_ = false;
+    double one_link_ = 0;
 };
 
 }  // namespace wirewise

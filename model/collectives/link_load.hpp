@@ -10,9 +10,10 @@ namespace wirewise {
 
 using LinkLoad = std::vector<double>;  // by wire
 
-LinkLoad ring_load(const GroupWires& wires, const RingPlan& plan);
-// A chain through the same ranks: the ring without its closing hop.
-LinkLoad chain_load(const GroupWires& wires, const RingPlan& plan);
+// Of rings or chains that share the traffic.
+LinkLoad tour_load(const GroupWires& wires, const std::vector<Ring>& tours, Tour tour);
+// Bytes per second that rings carry at the rates NCCL plans with.
+double planned_rate(const GroupWires& wires, const std::vector<Ring>& rings);
 // Every rank sends to the next one in the order given (send_recv of nccl-tests).
 LinkLoad shift_load(const GroupWires& wires);
 // Every rank sends to every other.
@@ -24,11 +25,13 @@ void add(LinkLoad& sum, const LinkLoad& more);
 Narrowest narrowest(const std::vector<Wire>& wires, const LinkLoad& load);
 
 // Seconds per byte of the last receive of a ring, which nothing overlaps: out of the GPU's own memory by its
-// thread blocks, or out of host memory over PCIe once more. `load` is what all groups put on the wires.
-double last_receive_cost(const GroupWires& wires, const RingPlan& plan, const LinkLoad& load,
+// thread blocks, or out of host memory over PCIe once more. `load` is what all groups put on the wires. How
+// rings of equal rate divide between several wires down from host memory is chance: each counts as if all
+// came over it, but no slower than the rings.
+double last_receive_cost(const GroupWires& wires, const std::vector<Ring>& rings, const LinkLoad& load,
                          double local_copy_rate);
 
 // The slowest transport that the rings use.
-Transport slowest_transport(const GroupWires& wires, const RingPlan& plan);
+Transport slowest_transport(const GroupWires& wires, const std::vector<Ring>& rings);
 
 }  // namespace wirewise

@@ -62,17 +62,19 @@ std::vector<Shape> shapes_of(const PairLabels& labels, int count) {
     return shapes;
 }
 
-// An irregular mesh of 16 GPUs has thousands of shapes, and to price one takes about a millisecond.
-constexpr std::size_t kMostPriced = 256;
+// An irregular mesh of 16 GPUs has thousands of shapes, and to price one takes a millisecond or two up to
+// eight GPUs, ten with twelve.
+std::size_t most_priced(std::size_t count) { return count <= 8 ? 256 : 64; }
 
 std::vector<Shape> most_promising(const Machine& machine, std::vector<Shape> shapes) {
-    if (shapes.size() <= kMostPriced) return shapes;
+    const std::size_t most = shapes.empty() ? 0 : most_priced(shapes.front().gpus.size());
+    if (shapes.size() <= most) return shapes;
     const Promise promise(machine);
     std::vector<std::pair<double, std::size_t>> ranked;
     for (std::size_t i = 0; i < shapes.size(); ++i) ranked.emplace_back(-promise.of(shapes[i].gpus), i);
     std::sort(ranked.begin(), ranked.end());
     std::vector<Shape> best;
-    for (std::size_t i = 0; i < kMostPriced; ++i) best.push_back(std::move(shapes[ranked[i].second]));
+    for (std::size_t i = 0; i < most; ++i) best.push_back(std::move(shapes[ranked[i].second]));
     return best;
 }
 

@@ -1,23 +1,28 @@
-// NCCL's search for rings: how many channels at which speed, in which orders, the links can carry at planning
-// rates.
+// The rings (and chains) that carry most over the wires of a group, and the channels NCCL opens for them.
 #pragma once
 
 #include <vector>
 
+#include "model/collectives/cheapest_tour.hpp"
 #include "model/collectives/group_wires.hpp"
 
 namespace wirewise {
 
-struct RingPlan {
-    std::vector<std::vector<int>> orders;  // ranks in ring order, one entry per channel found
-    double speed = 0;                      // bytes per second and channel, a step of NCCL's ladder
-    HopType farthest = HopType::none;      // worst path type used
-    int channels() const { return static_cast<int>(orders.size()); }
-    double rate() const { return channels() * speed; }
+// One ring or chain, and its part of the traffic.
+struct Ring {
+    std::vector<int> order;  // ranks
+    double share = 1;
+    std::vector<int> ways;  // of the hop that leaves each of them; empty: the first way
 };
 
-// `compute_capability` picks the ladder of speeds. At most 32 channels, as NCCL's search. The walk is greedy and
-// starts at rank 0: on irregular wiring another rank order may find rings several percent slower or faster.
+struct RingPlan {
+    std::vector<Ring> rings, chains;
+    int channels = 0;
+    double speed = 0;                  // bytes per second and channel, a step of NCCL's ladder
+    HopType farthest = HopType::none;  // the path types the rings may use
+};
+
+// Rings share the wires so that together they carry the most, which no wider link can lower.
 RingPlan search_rings(const GroupWires& wires, double compute_capability);
 
 // NCCL's ladder within a server for a GPU generation, in bytes per second, falling.

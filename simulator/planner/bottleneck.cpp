@@ -33,7 +33,8 @@ std::string bottleneck_of(const Estimate& estimate) {
     const TimelineSummary& time = estimate.time;
     if (time.host_bound) {
         return fmt::format(
-            "host: it needs {:.0f} % of the step to issue the kernels; larger micro-batches or compiled layers help",
+            "host: it needs {:.0f} % of the step to issue the kernels; larger micro-batches or compiled "
+            "layers help",
             percent(time.host_busy, time.step));
     }
     const bool wires =

@@ -43,9 +43,9 @@ double tokens_per_second(const ParallelPlan& plan, Seconds step) {
     return step.value() > 0 ? static_cast<double>(tokens) / step.value() : 0;
 }
 
-Fit fit_of(Bytes limit, Bytes expected, const Interval<Bytes>& interval) {
+Fit fit_of(Bytes limit, Bytes least, const Interval<Bytes>& interval) {
     if (interval.hi <= limit) return Fit::yes;
-    return expected <= limit ? Fit::tight : Fit::no;
+    return least <= limit ? Fit::tight : Fit::no;
 }
 
 Fit fit_of(const HostMemory& host) {
@@ -55,7 +55,7 @@ Fit fit_of(const HostMemory& host) {
 }
 
 Fit fit_of(const Estimate& estimate, Bytes limit, const Interval<Bytes>& interval) {
-    return std::max(fit_of(limit, estimate.device_used(), interval), fit_of(estimate.host));
+    return std::max(fit_of(limit, estimate.least_used(), interval), fit_of(estimate.host));
 }
 
 ParallelPlan plan_for(const Question& question, Strategy strategy, int ranks) {

@@ -14,7 +14,8 @@ Site site_of(const Question& question, std::vector<int> gpus);
 
 PlanCandidate judge(const Question& question, const ParallelPlan& plan, const Site& site);
 
-Fit fit_of(Bytes limit, Bytes expected, const Interval<Bytes>& interval);
+// What surely fits, with all that the allocator caches; what fits at its least (Estimate::least_used).
+Fit fit_of(Bytes limit, Bytes least, const Interval<Bytes>& interval);
 
 // Pinned blocks round up and the processes need memory of their own: what comes within a tenth of the limit
 // is tight. An unknown limit is no limit.

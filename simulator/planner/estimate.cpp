@@ -112,6 +112,13 @@ std::vector<RacePeak> other_races(const Transformer& model, const ParallelPlan& 
     return others;
 }
 
+// Whether what is allocated fits and what is reserved, at the upper end of any interval, does not.
+bool cache_decides(const Estimate& estimate, const ParallelPlan& plan, Bytes limit) {
+    const Bytes used = estimate.device_used();
+    return plan.runtime != Runtime::native && used + used / 4 > limit &&
+           estimate.peak.allocated + estimate.runtime.total() <= limit;
+}
+
 Estimate walked(const Transformer& model, const ParallelPlan& plan, const Site& site, const Wires& wires,
                 StepProgram& steady) {
     const bool race = has_stale_bucket(plan);
@@ -126,6 +133,8 @@ Estimate walked(const Transformer& model, const ParallelPlan& plan, const Site& 
     estimate.reserved = phases.reserved;
     if (race) estimate.others = other_races(model, expected);
     estimate.runtime = runtime_memory(steady, site.profile().runtime(name_of(plan.runtime)), wires);
+    if (cache_decides(estimate, plan, site.memory_limit()))
+        estimate.spare = std::max(Bytes(0), estimate.reserved - least_reserved(model, plan));
     return estimate;
 }
 

@@ -48,7 +48,11 @@ struct Estimate {
         others;  // what else the peak may be, where it is decided by a race (see StaleBucket)
     RuntimeMemory runtime;
     HostMemory host;
+    // Of `reserved`, what the runtime's allocator only caches and gives back when the device is full. Worked
+    // out where that decides whether the plan fits; zero elsewhere.
+    Bytes spare;
     Bytes device_used() const { return reserved + runtime.total(); }
+    Bytes least_used() const { return device_used() - spare; }
 
     TimelineSummary time;
     Seconds gemm, attention, pointwise;      // kernels alone, forward and backward

@@ -44,7 +44,10 @@ const MemoryWidths& memory_widths(const ParallelPlan& plan, const Site& site) {
 std::vector<Outcome> outcomes_of(const Estimate& estimate, const MemoryWidths& widths) {
     const auto outcome = [&](Bytes allocated, Bytes reserved, double probability) {
         const Bytes used = reserved + estimate.runtime.total();
-        return Outcome{allocated, reserved, used, around(used, widths.device_used.half), probability};
+        const Bytes least = used - estimate.spare;
+        const double half = widths.device_used.half;
+        return Outcome{allocated,           reserved,   used, around(used, half), least,
+                       around(least, half), probability};
     };
     const double expected = estimate.others.empty() ? 1 : widths.expected_outcome.half;
     std::vector<Outcome> outcomes{outcome(estimate.peak.allocated, estimate.reserved, expected)};
@@ -103,10 +106,12 @@ Intervals memory_intervals_of(const Estimate& estimate, const ParallelPlan& plan
     Intervals intervals;
     intervals.outcomes = outcomes_of(estimate, widths);
     intervals.memory = intervals.outcomes.front().interval;
+    intervals.least = intervals.outcomes.front().least_interval;
     intervals.allocated = around(estimate.peak.allocated, widths.allocated.half);
     intervals.reserved = around(estimate.reserved, widths.reserved.half);
     for (const Outcome& outcome : intervals.outcomes) {
         include(intervals.memory, outcome.interval);
+        include(intervals.least, outcome.least_interval);
         include(intervals.allocated, around(outcome.allocated, widths.allocated.half));
         include(intervals.reserved, around(outcome.reserved, widths.reserved.half));
     }
@@ -133,7 +138,7 @@ double chance_above(Bytes limit, Bytes expected, const Interval<Bytes>& interval
 double chance_above(Bytes limit, const Intervals& intervals) {
     double chance = 0;
     for (const Outcome& outcome : intervals.outcomes)
-        chance += outcome.probability * chance_above(limit, outcome.used, outcome.interval);
+        chance += outcome.probability * chance_above(limit, outcome.least, outcome.least_interval);
     return chance;
 }
 

@@ -12,9 +12,9 @@
 namespace wirewise {
 
 struct PlanFile {
-    std::string model;  // as --model took it
+    std::string model;  // as --model took it; a path: relative to the file that holds this
     std::vector<std::string> model_overrides;
-    std::string machine;  // as --machine took it
+    std::string machine;  // as --machine took it, likewise
     int nodes = 1;
     std::vector<int> gpus;  // in rank order
     std::vector<std::string> nccl_env;

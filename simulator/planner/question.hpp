@@ -33,7 +33,7 @@ enum class Fit : std::uint8_t {
     yes,
     tight,
     no
-};  // yes: at the pessimistic end of the interval; no: expected above the limit
+};  // yes: at the pessimistic end of the interval; no: expected above the limit, with nothing cached
 std::string_view name_of(Fit fit);
 
 struct Throughput {

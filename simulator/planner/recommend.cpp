@@ -26,9 +26,11 @@ std::string nothing_fits(std::span<const PlanCandidate> candidates) {
     const auto least = std::min_element(candidates.begin(), candidates.end(),
                                         [](const auto& a, const auto& b) { return peak(a) < peak(b); });
     if (least->fits == Fit::tight)
-        return fmt::format("nothing fits surely: {} needs {} of {}, but up to {} at the end of its interval",
-                           name(*least), to_text(peak(*least)), to_text(least->limit),
-                           to_text(least->intervals.memory.hi));
+        return fmt::format("nothing fits surely: {} needs {} of {}, but up to {} {}", name(*least),
+                           to_text(least->estimate.least_used()), to_text(least->limit),
+                           to_text(least->intervals.memory.hi),
+                           least->estimate.spare > Bytes(0) ? "with what its allocator caches"
+                                                            : "at the end of its interval");
     return fmt::format("nothing fits: the smallest, {}, needs {} and a GPU has {}", name(*least),
                        to_text(peak(*least)), to_text(least->limit));
 }

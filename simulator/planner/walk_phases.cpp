@@ -89,6 +89,19 @@ WalkedPhases walk_phases(const Transformer& model, const ParallelPlan& whole) {
     return walked;
 }
 
+Bytes least_reserved(const Transformer& model, const ParallelPlan& whole) {
+    const ParallelPlan plan = with_walked_micro_batches(whole);
+    MemoryWalk walk(make_caching_allocator(Bytes(0)));
+    StepProgram program;
+    Bytes least;
+    for (const Phase phase : kPhases) {
+        if (!repeats_previous_phase(plan, phase)) program = lower(model, plan, phase);
+        program.phase = phase;
+        least = std::max(least, walk.run(program).reserved);
+    }
+    return least;
+}
+
 FirstOverflow first_overflow(const Transformer& model, const ParallelPlan& whole, Bytes limit) {
     const ParallelPlan plan = with_walked_micro_batches(whole);
     MemoryWalk walk = walk_for(plan.runtime);

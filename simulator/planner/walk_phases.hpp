@@ -29,6 +29,10 @@ ParallelPlan with_walked_micro_batches(ParallelPlan plan);
 // An empty walk with the runtime's allocator.
 MemoryWalk walk_for(Runtime runtime);
 
+// The least that the caching allocator can do with: it gives back every segment that it merely caches before
+// it asks the driver for one, as it does when the device is full.
+Bytes least_reserved(const Transformer& model, const ParallelPlan& plan);
+
 WalkedPhases walk_phases(const Transformer& model, const ParallelPlan& plan);
 
 // PyTorch's DDP and ZeRO-1 hold a stale bucket in the second step or not: their peak has several values.

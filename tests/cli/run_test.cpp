@@ -190,6 +190,23 @@ TEST(Run, APlanFileClipsAsItsOptionsDo) {
     EXPECT_EQ(run_binary(from_file).exit_code, 2) << "the file says it already";
 }
 
+// A plan file and the config beside it, moved together.
+TEST(Run, APlanFileFindsItsModelBesideItself) {
+    const Folder folder;
+    fs::create_directories(folder.path / "first");
+    fs::copy(kModel, folder.path / "first" / "tiny", fs::copy_options::recursive);
+    const std::string model = fs::is_directory(kModel) ? "tiny" : "tiny/config.json";
+    ASSERT_EQ(run_binary({"plan", "--model", folder / ("first/" + model), "--machine", "hgx-h100-8",
+                          "--strategy", "ddp", "--gpus", "2", "--sequence-length", "16", "--plan-out",
+                          folder / "first/plan.json", "--quiet"})
+                  .exit_code,
+              0);
+    fs::rename(folder.path / "first", folder.path / "second");
+    const Said run =
+        run_binary({"run", "--backend", "host", "--steps", "1", "--plan", folder / "second/plan.json"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+}
+
 TEST(Run, AnInterruptEndsItWith130AndLeavesNothing) {
     const Folder folder;
     const std::string words = fmt::format(

@@ -80,37 +80,37 @@ TEST(Property, MoreBandwidthNeverSlowsAFixedRingOrTree) {
         const Subject subject = any_subject();
         const NcclEnvironment environment = any_environment();
         const Machine wider = widened(subject.machine, any_factor());
-        RingPlan plan;
+        std::vector<Ring> rings;
         const int ranks = static_cast<int>(subject.gpus.size());
-        for (int ring = pick(1, 3); ring > 0; --ring) plan.orders.push_back(shuffled(first(ranks)));
+        const int count = pick(1, 3);
+        for (int ring = 0; ring < count; ++ring) rings.push_back({shuffled(first(ranks)), 1.0 / count, {}});
         const GroupWires before(subject.machine, environment, subject.gpus);
         const GroupWires after(wider, environment, subject.gpus);
-        for (const LinkLoad& load : {ring_load(before, plan), chain_load(before, plan)}) {
+        for (const Tour tour : {Tour::ring, Tour::chain}) {
+            const LinkLoad load = tour_load(before, rings, tour);
             const double rate = narrowest(before.wires(), load).rate;
             RC_ASSERT(narrowest(after.wires(), load).rate >= rate * (1 - kRounding));
         }
     }));
 }
 
-// NCCL's search climbs a ladder of speeds and stops by rules of its own, and relays go over the widest
-// neighbour: a wider link may lead either astray. By more than 5 % in one of some thousand random cases (100
-// are tried at a time here; RC_PARAMS="max_success=20000" looks further), by 38 % in the worst one seen.
+// Rings are the most that the wires carry together (see ring_search.hpp), which a wider link cannot lower;
+// what is left are steps of the ladder of channels and of the tuner. RC_PARAMS="max_success=20000" looks
+// further.
 TEST(Property, MoreBandwidthCostsTheSearchedAnswerLittle) {
-    int beyond = 0;
-    EXPECT_TRUE(rc::check([&] {
+    EXPECT_TRUE(rc::check([] {
         const Subject subject = any_subject();
         const CollectiveKind kind = any_kind();
         const Bytes bytes = any_size();
         const NcclEnvironment environment = any_environment();
-        const Machine wider = widened(subject.machine, any_factor());
+        const double factor = any_factor();
+        const Machine wider = widened(subject.machine, factor);
         const CollectivePrice before = price(subject.machine, subject, environment, kind, bytes);
         const CollectivePrice after = price(wider, subject, environment, kind, bytes);
         RC_LOG() << subject.machine.name << ' ' << name_of(kind) << ' ' << bytes.count() << " on "
-                 << subject.gpus.size() << " GPUs, NVLS " << environment.nvls << ", P2P "
-                 << !environment.p2p_disable;
-        beyond += after.seconds.value() > before.seconds.value() * 1.05;
-        RC_ASSERT(beyond <= 1);
-        RC_ASSERT(after.seconds.value() <= before.seconds.value() * 1.5);
+                 << subject.gpus.size() << " GPUs, a link " << factor << " times as wide, NVLS "
+                 << environment.nvls << ", P2P " << !environment.p2p_disable;
+        RC_ASSERT(after.seconds.value() <= before.seconds.value() * 1.05);
     }));
 }
 

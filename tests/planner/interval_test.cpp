@@ -102,5 +102,16 @@ TEST_F(IntervalTest, HoldEveryOutcomeOfARace) {
     EXPECT_NEAR(chance_above(limit, raced), 0.2, 1e-3);
 }
 
+// What the allocator only caches does not decide whether memory runs out.
+TEST_F(IntervalTest, WhatIsCachedIsGivenBackBeforeMemoryRunsOut) {
+    const Bytes limit = estimate_.device_used() - Bytes(1'000'000'000);
+    EXPECT_EQ(fit_of(estimate_, limit, intervals().memory), Fit::no);
+    EXPECT_GT(chance_above(limit, intervals()), 0.5);
+    estimate_.spare = Bytes(5'000'000'000);
+    EXPECT_EQ(intervals().memory.hi, intervals().outcomes.front().interval.hi);
+    EXPECT_EQ(fit_of(estimate_, limit, intervals().memory), Fit::tight);
+    EXPECT_LT(chance_above(limit, intervals()), 0.01);
+}
+
 }  // namespace
 }  // namespace wirewise

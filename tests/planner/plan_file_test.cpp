@@ -67,7 +67,8 @@ TEST(PlanFile, AMeshThatIsNotTheStrategysIsRefused) {
     const auto refused = [](const char* strategy, const char* axis, std::int64_t ranks) {
         auto json = to_json(example());
         json["strategy"] = strategy;
-        json["mesh"] = {{"replicate", 1}, {"shard", 1}, {"tensor", 1}, {"pipeline", 1}, {"context", 1}, {"expert", 1}};
+        json["mesh"] = {{"replicate", 1}, {"shard", 1},   {"tensor", 1},
+                        {"pipeline", 1},  {"context", 1}, {"expert", 1}};
         json["mesh"][axis] = ranks;
         try {
             plan_file_from_json(json, "plan.json");

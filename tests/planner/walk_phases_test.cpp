@@ -63,6 +63,16 @@ TEST_P(Phases, LongAccumulationsPeakWhereTheWholeProgramDoes) {
     EXPECT_EQ(walked.peak.at, walk.peak().at);
 }
 
+// A full device leaves at least what is allocated, and no more than the allocator holds when it caches
+// freely.
+TEST_P(Phases, TheLeastLiesBetweenAllocatedAndReserved) {
+    if (plan().runtime == Runtime::native) return;  // caches nothing
+    const WalkedPhases walked = walk_phases(model, plan());
+    const Bytes least = least_reserved(model, plan());
+    EXPECT_GE(least, walked.peak.allocated);
+    EXPECT_LE(least, walked.reserved);
+}
+
 TEST_P(Phases, FirstOverflowNamesABufferJustBelowThePeak) {
     const WalkedPhases walked = walk_phases(model, plan());
     EXPECT_TRUE(first_overflow(model, plan(), walked.peak.allocated).at.empty());

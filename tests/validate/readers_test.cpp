@@ -163,6 +163,43 @@ TEST(PublishedRuns, WordsOfARowBecomeAPlan) {
     EXPECT_DOUBLE_EQ(cases[0].readings[0].value, 8 * 2048 / 40000.0);
 }
 
+PredictedStep predicted(const json& row) {
+    const auto cases = read(row.dump());
+    EXPECT_EQ(cases[0].set_aside, "");
+    return predict_step(std::get<TrainingStepCase>(cases[0].subject), "");
+}
+
+// A source that no convention names: its own words, and the frameworks' defaults.
+TEST(PublishedRuns, ASourceNeverSeenIsReadByItsWords) {
+    json row = {{"id", "newlab-1"},
+                {"framework", "Accelerate FSDP"},
+                {"model", "Llama-3.1-8B"},
+                {"hardware", "H100 SXM 80GB"},
+                {"num_gpus", 16},
+                {"num_nodes", 2},
+                {"strategy", "HYBRID_SHARD"},
+                {"precision", "bf16 mixed"},
+                {"recompute", "full"},
+                {"micro_batch_size", 2},
+                {"seq_len", 4096},
+                {"tokens_per_s_per_gpu", 7800},
+                {"source", "made up"},
+                {"measured", true}};
+    PredictedStep step = predicted(row);
+    EXPECT_EQ(step.candidate.plan.strategy, Strategy::hsdp);
+    EXPECT_EQ(step.candidate.plan.mesh.shard, 8);
+    EXPECT_EQ(step.candidate.plan.precision.parameter, DType::fp32);
+    EXPECT_EQ(step.question.machine.name, "hgx-h100-8");
+    row.update({{"framework", "DeepSpeed"}, {"strategy", "ZeRO stage 2"}, {"hardware", "A100 40GB"}});
+    row.update({{"num_gpus", 8}, {"num_nodes", 1}, {"model", "Llama 2 7B"}});
+    step = predicted(row);
+    EXPECT_EQ(step.candidate.plan.strategy, Strategy::zero2);
+    EXPECT_EQ(step.candidate.plan.runtime, Runtime::deepspeed);
+    EXPECT_EQ(step.question.machine.gpu(0).model->name, "a100-40gb-sxm");
+    row["strategy"] = "ZeRO-3 + LoRA";
+    EXPECT_EQ(read(row.dump())[0].set_aside, "LoRA and its relatives");
+}
+
 TEST(PublishedRuns, ReasonsNameWhatIsOutOfReach) {
     const auto reason = [](const char* key, const json& value) {
         json row = published_row();

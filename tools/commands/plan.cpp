@@ -10,6 +10,7 @@
 #include "simulator/planner/candidate.hpp"
 #include "simulator/planner/plan_file.hpp"
 #include "tools/commands/commands.hpp"
+#include "tools/inputs/beside.hpp"
 #include "tools/inputs/files.hpp"
 #include "tools/inputs/inputs.hpp"
 #include "tools/render/page.hpp"
@@ -36,9 +37,9 @@ const PlanCandidate& chosen(const Answer& answer) {
 }
 
 void write_plan(const Options& options, const Inputs& inputs, const PlanCandidate& candidate) {
-    const PlanFile file{options.plan.model.model,
+    const PlanFile file{stored_beside(options.plan.model.model, options.plan_out),
                         options.plan.model.set,
-                        options.plan.machine.machine,
+                        stored_beside(options.plan.machine.machine, options.plan_out),
                         inputs.question.machine.servers,
                         candidate.gpus,
                         options.plan.machine.nccl_env,

@@ -63,6 +63,7 @@ Json memory_json(const PlanCandidate& candidate) {
         {"peak_reserved_bytes", estimate.reserved.count()},
         {"interval_reserved_bytes", ends_json(candidate.intervals.reserved)},
         {"device_used_bytes", estimate.device_used().count()},
+        {"least_bytes", estimate.least_used().count()},
         {"peak_at", std::string(name_of(estimate.peak.phase)) + ": " + estimate.peak.at},
         {"states", states_json(candidate.states)},
         {"breakdown", memory_breakdown_json(estimate)},

@@ -89,9 +89,14 @@ void explain(const PlanCandidate& candidate, std::vector<std::string>& lines) {
                                 candidate.estimate.peak.at, candidate.bottleneck));
     const HostMemory& host = candidate.estimate.host;
     if (fit_of(host) != Fit::yes)
-        lines.push_back(fmt::format("  host memory: {} of {} in {}: {}", to_text(host.peak), to_text(host.limit),
-                                    name_of(host.phase), host.why));
+        lines.push_back(fmt::format("  host memory: {} of {} in {}: {}", to_text(host.peak),
+                                    to_text(host.limit), name_of(host.phase), host.why));
     if (candidate.fits == Fit::yes || !candidate.overflow) return;
+    if (candidate.estimate.device_used() > candidate.limit && candidate.fits == Fit::tight)
+        lines.push_back(
+            fmt::format("  fits by what the allocator caches and gives back when the device is full, at the "
+                        "price of time: {} is the least",
+                        to_text(candidate.estimate.least_used())));
     if (candidate.overflow->short_by > Bytes(0))
         lines.push_back(fmt::format("  short by {} at {}: {}", to_text(candidate.overflow->short_by),
                                     candidate.overflow->at, candidate.overflow->buffer));

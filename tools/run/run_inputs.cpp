@@ -11,6 +11,7 @@
 #include "model/transformer/read_config.hpp"
 #include "model/units/error.hpp"
 #include "simulator/planner/plan_file.hpp"
+#include "tools/inputs/beside.hpp"
 #include "tools/inputs/files.hpp"
 #include "tools/inputs/training.hpp"
 #include "tools/inputs/words.hpp"
@@ -93,7 +94,7 @@ void set_model_and_plan(const RunOptions& options, const RankCount& count, RunIn
     if (!options.plan.empty()) {
         const auto json = nlohmann::ordered_json::parse(text_of_file(options.plan, "--plan"), nullptr, false);
         file = plan_file_from_json(json, options.plan);
-        if (name.empty()) name = file->model;
+        if (name.empty()) name = found_beside(file->model, options.plan);
         overrides.insert(overrides.begin(), file->model_overrides.begin(), file->model_overrides.end());
     }
     if (name.empty()) throw InputError("--model", "is missing", "write --model, --checkpoint or --plan");

@@ -76,7 +76,7 @@ std::string wire_of(const MeasuredCase& one, const Estimate& estimate) {
 // either answer is inside.
 void judge_oom(Comparison& comparison, const PlanCandidate& candidate) {
     comparison.predicted = candidate.fits == Fit::no ? 1 : 0;
-    const auto [lo, hi] = ends_of(candidate.intervals.memory);
+    const auto [lo, hi] = ends_of(candidate.intervals.least);
     const double limit = static_cast<double>(candidate.limit.count());
     comparison.interval = {hi <= limit || lo <= limit ? 0.0 : 1.0, hi <= limit ? 0.0 : 1.0};
 }
