@@ -173,6 +173,8 @@ class Pricing {
                 return spend(runtime_.hook);
             case HostWorkKind::optimizer_loop:
                 return spend(runtime_.optimizer_loop);
+            case HostWorkKind::launches:
+                return spend(runtime_.kernel);
             case HostWorkKind::synchronize:
                 result_.barriers.push_back(
                     {static_cast<std::uint8_t>(stream),

@@ -20,7 +20,10 @@ enum class MeasuredQuantity : std::uint8_t {
     collective_seconds,
     busbw,  // bytes per second
     kernel_seconds,
-    oom,  // 1: ran out of memory, 0: did not
+    oom,         // 1: ran out of memory, 0: did not
+    host_oom,    // the same of the host's memory
+    host_bytes,  // on one server
+    step_ratio,  // how many times as long a step of another setting takes
 };
 std::string_view name_of(MeasuredQuantity quantity);
 
@@ -32,6 +35,7 @@ struct Reading {
 // The options of `plan` that describe the step, as typed on its command line.
 struct TrainingStepCase {
     std::vector<std::string> plan_options;
+    std::vector<std::string> other_options = {};  // of the setting it was compared with; empty: none
 };
 
 struct KernelCase {
@@ -78,7 +82,8 @@ struct MeasuredCase {
     std::variant<TrainingStepCase, PublishedCollective, KernelCase, TransferCase, ProcessCase, ContentionCase>
         subject;
     std::vector<Reading> readings;
-    bool apart = false;     // rests on something assumed: reported in a line of its own
+    std::vector<std::string> assumed;  // what the source does not state: such a case is reported apart
+    std::string question;              // what a user asked about; empty: not a user's report
     std::string set_aside;  // why it is out of reach; empty: it is predicted. Never looks at an error
 };
 

@@ -64,7 +64,9 @@ bool holds(const Json* value, const Json& wanted) {
     return *value == wanted;
 }
 
-bool applies(const Json& rule, const Json& row) {
+bool applies(const Json& rule, const Json& row, const RowMeaning& so_far) {
+    if (const auto unless = rule.find("unless"); unless != rule.end())
+        if (so_far.facts.contains(unless->get<std::string>())) return false;
     const Json& when = rule.at("when");
     return std::all_of(when.items().begin(), when.items().end(),
                        [&](const auto& item) { return holds(value_of(row, item.key()), item.value()); });
@@ -82,6 +84,9 @@ std::optional<std::string> filled(std::string text, const Json& row) {
     }
 }
 
+// The one fact that adds up: each rule names what it assumes.
+constexpr std::string_view kApart = "apart";
+
 void add_fact(RowMeaning& meaning, const std::string& key, const Json& value, const Json& row) {
     if (value.is_null() || value == false) {
         meaning.facts.erase(key);
@@ -91,7 +96,10 @@ void add_fact(RowMeaning& meaning, const std::string& key, const Json& value, co
     for (const Json& one : value.is_array() ? value : Json::array({value}))
         if (!one.is_boolean())
             if (const auto text = filled(text_of(one), row)) values.push_back(*text);
-    if (value == true || !values.empty()) meaning.facts[key] = values;
+    if (value != true && values.empty()) return;
+    std::vector<std::string>& fact = meaning.facts[key];
+    if (key != kApart) fact.clear();
+    fact.insert(fact.end(), values.begin(), values.end());
 }
 
 std::vector<Json> rules_in_order() {
@@ -119,7 +127,7 @@ RowMeaning meaning_of(const Json& told) {
     row["described"] = described(told, rules);
     RowMeaning meaning;
     for (const Json& rule : rules) {
-        if (!applies(rule, row)) continue;
+        if (!applies(rule, row, meaning)) continue;
         if (const auto reason = rule.find("set_aside"); reason != rule.end() && meaning.set_aside.empty())
             meaning.set_aside = reason->get<std::string>();
         if (const auto facts = rule.find("facts"); facts != rule.end())

@@ -16,6 +16,8 @@ MeasuredCase contention_case(const JsonLine& line);
 std::vector<MeasuredCase> kernel_cases(const JsonLine& line);
 // A published training run; conventions/*.json say what its group's words mean.
 MeasuredCase published_run(const JsonLine& line);
+// The same, though it may state nothing that is predicted.
+MeasuredCase described_run(const JsonLine& line);
 // A case from a user's report.
 MeasuredCase user_case(const JsonLine& line);
 // A whole file of published collective runs.

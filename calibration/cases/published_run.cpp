@@ -49,8 +49,9 @@ struct PublishedRow {
         const auto text = fact(key);
         return text ? std::optional(std::stod(*text)) : std::nullopt;
     }
-    // As the row says, else as its conventions do; 0: neither.
+    // As the setting compared with has it, else as the row says, else as its conventions do; 0: none does.
     double gpus() const {
+        if (const auto other = number("gpus")) return *other;
         if (line.has("num_gpus")) return static_cast<double>(line.integer("num_gpus"));
         return number("num_gpus").value_or(0);
     }
@@ -59,6 +60,7 @@ struct PublishedRow {
 int nodes_of(const PublishedRow& row) {
     const auto per_node = row.number("gpus_per_node");
     const double gpus = row.gpus();
+    if (const auto other = row.number("nodes")) return static_cast<int>(*other);
     if (row.line.has("num_nodes")) return static_cast<int>(row.line.integer("num_nodes"));
     return per_node ? std::max(1, static_cast<int>(std::ceil(gpus / *per_node))) : 1;
 }
@@ -105,6 +107,18 @@ std::vector<std::string> plan_options(const PublishedRow& row) {
     add("--gpus", static_cast<std::int64_t>(row.gpus()) / nodes_of(row));
     add("--nodes", nodes_of(row));
     return words;
+}
+
+// Of the setting that the run was compared with: "versus" names what is different there, "--strategy=fsdp".
+std::vector<std::string> other_options(const PublishedRow& row) {
+    const auto versus = row.meaning.facts.find("versus");
+    if (versus == row.meaning.facts.end()) return {};
+    PublishedRow other = row;
+    for (const std::string& word : versus->second) {
+        const auto equals = word.find('=');
+        other.meaning.facts[word.substr(0, equals)] = {word.substr(equals + 1)};
+    }
+    return plan_options(other);
 }
 
 // Sequences of a step on one GPU.
@@ -158,11 +172,32 @@ void add_feasible(const PublishedRow& row, std::vector<Reading>& readings) {
         readings.push_back({MeasuredQuantity::oom, found->get<bool>() ? 0.0 : 1.0});
 }
 
+// The host's memory: what was needed, or the limit at which it ended.
+void add_host(const PublishedRow& row, std::vector<Reading>& readings) {
+    const auto meaning = row.fact("host_memory_is");
+    if (!meaning || !row.line.has("host_ram_gb")) return;
+    if (*meaning == "needed")
+        readings.push_back({MeasuredQuantity::host_bytes, row.line.positive("host_ram_gb") * 1e9});
+    else
+        readings.push_back({MeasuredQuantity::host_oom, 1.0});
+}
+
+// "74.4/55.3", both filled from the row.
+void add_ratio(const PublishedRow& row, std::vector<Reading>& readings) {
+    const auto text = row.fact("times_as_long");
+    if (!text) return;
+    const auto slash = text->find('/');
+    ensure(slash != std::string::npos, "a convention's ratio is two numbers");
+    readings.push_back({MeasuredQuantity::step_ratio, std::stod(*text) / std::stod(text->substr(slash + 1))});
+}
+
 std::vector<Reading> readings_of(const PublishedRow& row) {
     std::vector<Reading> readings;
     if (!row.meaning.facts.contains("time_is_not_comparable"))
         if (const auto seconds = step_seconds(row))
             readings.push_back({MeasuredQuantity::step_seconds, *seconds});
+    add_ratio(row, readings);
+    add_host(row, readings);
     if (!row.meaning.facts.contains("memory_is_not_comparable")) {
         add_memory(row, readings);
         if (!row.meaning.facts.contains("limit_is_not_comparable")) add_feasible(row, readings);
@@ -172,7 +207,7 @@ std::vector<Reading> readings_of(const PublishedRow& row) {
 
 }  // namespace
 
-MeasuredCase published_run(const JsonLine& line) {
+MeasuredCase described_run(const JsonLine& line) {
     MeasuredCase result;
     result.id = line.needed_text("id");
     result.place = line.place();
@@ -183,10 +218,17 @@ MeasuredCase published_run(const JsonLine& line) {
                      row.fact("--strategy").value_or(line.text("strategy"))};
     result.set_aside = row.meaning.set_aside.empty() ? missing(row) : row.meaning.set_aside;
     if (!result.set_aside.empty()) return result;
-    result.apart = row.fact("apart").has_value();
-    result.subject = TrainingStepCase{plan_options(row)};
+    if (const auto apart = row.meaning.facts.find("apart"); apart != row.meaning.facts.end())
+        result.assumed = apart->second;
+    result.subject = TrainingStepCase{plan_options(row), other_options(row)};
     result.readings = readings_of(row);
-    if (result.readings.empty()) result.set_aside = "states no time, memory or outcome that is predicted";
+    return result;
+}
+
+MeasuredCase published_run(const JsonLine& line) {
+    MeasuredCase result = described_run(line);
+    if (result.set_aside.empty() && result.readings.empty())
+        result.set_aside = "states no time, memory or outcome that is predicted";
     return result;
 }
 

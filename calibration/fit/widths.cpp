@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <map>
+
+#include "model/cost/kernel_time.hpp"
+#include "model/cost/profile_json.hpp"
 
 namespace wirewise {
 
@@ -126,6 +130,45 @@ double width_covering(std::vector<double> errors) {
     return errors[std::min(rank, errors.size()) - 1];
 }
 
+namespace {
+
+// "gemm, sustained" -> "gemm"; empty: no kernel.
+std::string kernel_of(const std::string& kind) {
+    for (const char* name : {"gemm", "attention", "pointwise", "optimizer", "transfer"})
+        if (kind.starts_with(name)) return name;
+    return {};
+}
+
+// As `validate` predicts them: in loops that draw all the power there is, whatever the run's own clock was;
+// and by the fits that lacked one of the kernel's groups.
+double worst_error(const Observation& sample, const ObservedError& error, const CostProfile& profile) {
+    const double clock = sample.clock_run.empty() ? 1 : power_factor(1, profile.power);
+    double worst = std::abs(sample.predict(profile) * clock / sample.seconds - 1);
+    for (const double left_out : error.left_out) worst = std::max(worst, std::abs(left_out));
+    return worst;
+}
+
+// A kind of few samples has no quantile of its own: it has that of all kinds together, "other".
+void set_kernel_widths(Json& profile, const CalibrationSamples& samples, const ProfileFit& fit) {
+    constexpr std::size_t kFewest = 10;
+    const CostProfile fitted = profile_from_json(profile, "the fitted profile");
+    std::map<std::string, std::vector<double>> errors;
+    for (std::size_t i = 0; i < samples.times.size(); ++i)
+        if (const std::string kind = kernel_of(samples.times[i].kind); !kind.empty())
+            for (const std::string& of : {kind, std::string("other")})
+                errors[of].push_back(worst_error(samples.times[i], fit.errors[i], fitted));
+    for (const auto& [kind, of] : errors)
+        if (of.size() >= kFewest)
+            profile["intervals"]["kernel"][kind] = {
+                {"half_width", number(width_covering(of))},
+                {"source", "90 % quantile of each sample's largest error, its group seen or not (" +
+                               samples.source + ")"},
+                {"date", samples.date},
+                {"samples", of.size()}};
+}
+
+}  // namespace
+
 void set_intervals(Json& profile, const CalibrationSamples& samples, const ProfileFit& fit) {
     Json& intervals = profile["intervals"];
     const bool timed = std::any_of(samples.runtimes.begin(), samples.runtimes.end(),
@@ -135,6 +178,7 @@ void set_intervals(Json& profile, const CalibrationSamples& samples, const Profi
         Writer(intervals, runtime, samples).write(runtime, fit);
     drop_incomplete(intervals["step"], {"gpu_bound", "host_bound", "extrapolated"});
     drop_incomplete(intervals["memory"], {"allocated", "reserved", "device_used"});
+    set_kernel_widths(profile, samples, fit);
 }
 
 }  // namespace wirewise

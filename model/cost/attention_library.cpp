@@ -70,6 +70,12 @@ FlopsPerSecond half_precision_peak(const GpuModel& gpu) {
     throw InputError("GPU " + gpu.name, "the catalogue gives no dense peak", "add dense_peak to its row");
 }
 
+// With a mask tensor PyTorch takes other kernels. On Ampere the memory-efficient ones (xformers' CUTLASS),
+// which are as fast as the first FlashAttention, half of the second (FlashAttention-2 paper, section 4.1):
+// the rates above, forward once and backward, 2.5 times the work, together. On Hopper, measured: H200, 11
+// steps of 2026-11-30.
+constexpr double kMaskedOnHopper = 1.47, kMaskedBefore = (0.62 / 0.40 + 2.5 * 0.53 / 0.30) / 3.5;
+
 // At head size 64 the exponentials take twice their share: 1.4 measured with cuDNN's kernels for Hopper
 // (H200, 2026-11-30); kernels of Ampere's instructions lose less, 187 against 203 TFLOP/s (FlashAttention-2
 // paper, A100).
@@ -79,6 +85,7 @@ AttentionCosts attention_costs(const GpuModel& gpu, double forward, double backw
     costs.forward = scaled(kForwardShape, peak, forward);
     costs.backward = scaled(kBackwardShape, peak, backward);
     costs.half_head_factor = hopper_kernels ? 1.4 : 1.1;
+    costs.masked_factor = hopper_kernels ? kMaskedOnHopper : kMaskedBefore;
     costs.in_step_factor = 1.045;
     return costs;
 }
@@ -90,6 +97,7 @@ CostProfile with_attention(CostProfile profile, const GpuModel& gpu, AttentionLi
         throw InputError("--attention", std::string(name_of(library)) + " does not run on " + gpu.name,
                          "leave it out: FlashAttention needs compute capability 8.0");
     profile.attention = attention_costs(gpu, reached->forward, reached->backward, false);
+    if (library == AttentionLibrary::flash1) profile.attention.masked_factor = 1;  // as slow already
     profile.origins["attention"] = {std::string(reached->source), "2026-11-30", 0, 0};
     return profile;
 }

@@ -188,6 +188,8 @@ void read_intervals(const JsonView& node, Widths& widths) {
     if (const auto memory = node.find("memory"))
         for (const std::string& runtime : memory->keys())
             widths.memory[runtime] = read_memory_widths(memory->at(runtime));
+    if (const auto kernel = node.find("kernel"))
+        for (const std::string& kind : kernel->keys()) widths.kernel[kind] = read_width(kernel->at(kind));
 }
 
 CostProfile read_profile(const JsonView& root) {

@@ -139,9 +139,10 @@ Json memory_json(const MemoryWidths& widths) {
 }
 
 Json intervals_json(const Widths& widths) {
-    Json json{{"step", Json::object()}, {"memory", Json::object()}};
+    Json json{{"step", Json::object()}, {"memory", Json::object()}, {"kernel", Json::object()}};
     for (const auto& [runtime, step] : widths.step) json["step"][runtime] = step_json(step);
     for (const auto& [runtime, memory] : widths.memory) json["memory"][runtime] = memory_json(memory);
+    for (const auto& [kind, width] : widths.kernel) json["kernel"][kind] = width_json(width);
     return json;
 }
 

@@ -40,9 +40,10 @@ RuntimeCosts pytorch() {
 // DeepSpeed on PyTorch eager. ZeRO-3 runs Python before and after every module, forward and backward, and per
 // gradient: a 12-layer model of 254 M parameters takes 104 ms a step on one GPU and 119 ms on four, 32 layers
 // take 508 ms (DeepSpeedExamples, training/bf16_master_weight/README.md, read 2026-11), of which the GPU
-// needs a tenth. Launches as on a usual server host. Process memory: PyTorch's. The launcher gives each process one OpenMP
-// thread, which the CPU's optimizer, its casts and checks of gradients use: an offloaded step of LLaMA-7B on 8 GPUs takes
-// 17 to 20 s more for 0.84e9 parameters a rank (gist chenyaofo/d4cd6a20, read 2026-11, three rows).
+// needs a tenth. Launches as on a usual server host. Process memory: PyTorch's. The launcher gives each
+// process one OpenMP thread, which the CPU's optimizer, its casts and checks of gradients use: an offloaded
+// step of LLaMA-7B on 8 GPUs takes 17 to 20 s more for 0.84e9 parameters a rank (gist chenyaofo/d4cd6a20,
+// read 2026-11, three rows).
 RuntimeCosts deepspeed() {
     RuntimeCosts costs = pytorch();
     costs.kernel = 10_us;

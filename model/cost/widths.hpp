@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "model/cost/origin.hpp"
+#include "model/program/kernel.hpp"
 
 namespace wirewise {
 
@@ -34,16 +35,21 @@ struct MemoryWidths {
     Width expected_outcome{1, {}};
 };
 
-// By runtime; "other" is any that has none of its own.
+// Step and memory by runtime, kernels by kind (width_kind); "other" is any that has none of its own.
 struct Widths {
     std::map<std::string, StepWidths> step;
     std::map<std::string, MemoryWidths> memory;
+    std::map<std::string, Width> kernel;  // run alone, in a loop
 
     const MemoryWidths& memory_of(std::string_view runtime) const;
+    const Width& kernel_of(std::string_view kind) const;
     // Null: steps of this runtime were not measured.
     const StepWidths* step_of(std::string_view runtime) const;
     // For a runtime that was not measured: the widest that is known to happen outside of what was measured.
     const Width& unmeasured_step() const;
 };
+
+// "gemm", "attention", "pointwise", "optimizer"; a transfer by a copy engine is "transfer".
+std::string_view width_kind(const Kernel& kernel);
 
 }  // namespace wirewise

@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, kRoleCount> kRoles{"parameter",     "mast
 constexpr std::array<std::string_view, 4> kStreamKinds{"compute", "communication", "copy", "host"};
 constexpr std::array<std::string_view, 3> kAxes{"replicate", "shard", "world"};
 constexpr std::array<std::string_view, 2> kSpaces{"device", "host"};
-constexpr std::array<std::string_view, 3> kHostWork{"hook", "optimizer_loop", "synchronize"};
+constexpr std::array<std::string_view, 4> kHostWork{"hook", "optimizer_loop", "synchronize", "launches"};
 constexpr std::array<std::string_view, 3> kSections{"forward", "backward", "update"};
 
 template <class Names, class Enum>

@@ -147,7 +147,8 @@ struct Allocate {};
 struct Release {};
 // Work of the host alone that delays what it issues next. synchronize: the host waits until the op's stream
 // has run dry.
-enum class HostWorkKind : std::uint8_t { hook, optimizer_loop, synchronize };
+// launches: what that many kernels cost to issue, where one op stands for them all.
+enum class HostWorkKind : std::uint8_t { hook, optimizer_loop, synchronize, launches };
 std::string_view name_of(HostWorkKind kind);
 struct HostWork {
     HostWorkKind kind = HostWorkKind::hook;

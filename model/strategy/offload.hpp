@@ -25,6 +25,8 @@ struct DeepSpeedSettings {
     std::int64_t max_live_parameters = 1'000'000'000;
     std::int64_t max_reuse_distance = 1'000'000'000;
     std::int64_t sub_group_size = 1'000'000'000;
+    // ZeRO-3 as up to July 2021: see the ParameterFetch and PartitionReduce that read it.
+    bool one_by_one = false;
     bool operator==(const DeepSpeedSettings&) const = default;
 };
 

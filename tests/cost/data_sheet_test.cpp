@@ -107,5 +107,15 @@ TEST(DataSheet, ShippedProfileWinsOverTheDataSheet) {
     EXPECT_FALSE(profile_for(kA100).measured);
 }
 
+// torch._grouped_mm on H100, 16 uneven groups of 512 rows on average (pytorch/ao pull request 2490).
+TEST(DataSheet, GroupsOfFewTokensAreAsPublished) {
+    const CostProfile profile = profile_from_data_sheet(kH100);
+    const double clock = power_factor(1, profile.power);
+    const Gemm wide{.m = 8192, .n = 8192, .k = 5120, .groups = 16},
+        deep{.m = 8192, .n = 5120, .k = 8192, .groups = 16};
+    EXPECT_NEAR(gemm_time(wide, profile).value() * clock, 1.31e-3, 0.06e-3);
+    EXPECT_NEAR(gemm_time(deep, profile).value() * clock, 1.26e-3, 0.06e-3);
+}
+
 }  // namespace
 }  // namespace wirewise

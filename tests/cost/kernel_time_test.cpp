@@ -95,11 +95,12 @@ TEST(KernelTime, RoutedExpertsReadEveryWeight) {
     EXPECT_EQ(flops_of(Kernel(gradient)).value(), 2.0 * rows * in * out);
 }
 
-// With much work for each, groups cost what one product of the same flops does.
-TEST(KernelTime, GroupsOfManyTokensCostNoMore) {
+// With much work for each, groups cost what the grouped kernel loses, and half a tile of rows each: here half
+// of 128 rows in 8192.
+TEST(KernelTime, GroupsOfManyTokensCostLittleMore) {
     const CostProfile profile = h200();
     const Gemm one{.m = 65536, .n = 4096, .k = 4096}, eight{.m = 65536, .n = 4096, .k = 4096, .groups = 8};
-    EXPECT_NEAR(gemm_time(eight, profile) / gemm_time(one, profile), 1, 0.03);
+    EXPECT_NEAR(gemm_time(eight, profile) / gemm_time(one, profile), 1.1 * (1 + 0.5 / 64), 0.03);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "model/strategy/lower.hpp"
 #include "model/transformer/read_config.hpp"
 #include "model/units/error.hpp"
@@ -90,6 +92,45 @@ TEST(DeepSpeed, OneGpuIsSound) {
             plan.gradient_accumulation = 2;
             expect_sound(model, plan, fmt::format("{} on one GPU", name_of(strategy)));
         }
+}
+
+// As up to July 2021: every parameter by itself, none beside compute, a piece per rank.
+TEST(DeepSpeed, OneByOneIsSoundAndGathersEachParameter) {
+    const Transformer model = load_model("mistral-7b", {"num_hidden_layers=2"});
+    ParallelPlan plan = plan_for(Strategy::fsdp);
+    const auto count = [&](CollectiveKind kind) {
+        const StepProgram program = lower(model, plan, Phase::steady_step);
+        return std::ranges::count_if(program.ops, [&](const Op& op) {
+            const auto* call = std::get_if<Collective>(&op.payload);
+            return call && call->kind == kind;
+        });
+    };
+    const auto launches = [&] {
+        std::int64_t sum = 0;
+        for (const Op& op : lower(model, plan, Phase::steady_step).ops)
+            if (const auto* work = std::get_if<HostWork>(&op.payload);
+                work && work->kind == HostWorkKind::launches)
+                sum += work->count;
+        return sum;
+    };
+    const auto gathers = count(CollectiveKind::all_gather),
+               reductions = count(CollectiveKind::reduce_scatter);
+    EXPECT_EQ(launches(), 0);
+    plan.deepspeed.one_by_one = true;
+    plan.gradient_accumulation = 2;
+    for (const Offload& offload : {Offload{}, Offload{.optimizer = true, .parameters = true}}) {
+        plan.offload = offload;
+        expect_sound(model, plan, "one by one");
+    }
+    plan.offload = {};
+    plan.gradient_accumulation = 1;
+    EXPECT_GT(count(CollectiveKind::all_gather), gathers);
+    const auto weights = 2 * 7 + 2;  // matrices of two layers, table and head; norms join a bucket
+    EXPECT_GE(count(CollectiveKind::reduce_scatter), weights);
+    EXPECT_GT(count(CollectiveKind::reduce_scatter), reductions);
+    const std::int64_t four = launches();
+    plan.mesh = mesh_for(Strategy::fsdp, 8, 2);
+    EXPECT_EQ(launches(), 2 * four);
 }
 
 TEST(DeepSpeed, OptimizersAreSound) {

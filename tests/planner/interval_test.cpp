@@ -87,6 +87,18 @@ TEST_F(IntervalTest, ExposedTimeOnWiresThatWereNotMeasuredCounts) {
     EXPECT_NEAR(step_half(), 0.02, 1e-9);
 }
 
+// Samples of sockets are an hour's: those wires do not keep their speed.
+TEST_F(IntervalTest, MeasuredSocketsDrift) {
+    CollectiveUse use;
+    use.seconds = Seconds(0.5);
+    estimate_.collectives = {use};
+    estimate_.time.exposed_communication = Seconds(0.5);
+    estimate_.runtime.transport = "p2p";
+    EXPECT_NEAR(step_half(), 0.02, 1e-9);
+    estimate_.runtime.transport = "net";
+    EXPECT_NEAR(step_half(), std::hypot(0.02, 0.5 * 0.28), 1e-9);
+}
+
 // A run must survive every outcome of the race for DDP's first bucket (see StaleBucket); the chance of
 // running out of memory weighs each by how often it happens.
 TEST_F(IntervalTest, HoldEveryOutcomeOfARace) {

@@ -61,6 +61,22 @@ TEST(Gate, EveryRecordedFigureIsStillThere) {
     for (const auto& [key, figure] : recorded().at("figures").items()) EXPECT_TRUE(found[key]) << key;
 }
 
+// 90 % intervals hold 80 to 97 % of what they promise to hold, kernels too, and are as narrow as asked.
+TEST(Gate, IntervalsHoldAndAreNarrow) {
+    std::map<std::string, SummaryLine> lines;
+    for (const SummaryLine& line : summarize_errors(committed_validation().comparisons))
+        lines[key_of(line)] = line;
+    for (const char* key :
+         {"step_seconds, all", "step_seconds, bound by: GPU", "step_seconds, bound by: host",
+          "step_seconds, profile: data sheet", "step_seconds, profile: h200-sxm", "kernel_seconds, all"}) {
+        EXPECT_GE(lines.at(key).interval_coverage(), 0.8) << key;
+        EXPECT_LE(lines.at(key).interval_coverage(), 0.97) << key;
+    }
+    EXPECT_GE(lines.at("step_seconds, wire: tcp_socket").interval_coverage(), 0.8);
+    EXPECT_LE(lines.at("step_seconds, profile: h200-sxm").half_width, 0.1);
+    EXPECT_LE(lines.at("step_seconds, profile: data sheet").half_width, 0.3);
+}
+
 TEST(Gate, CoversEveryQuantityAndEnoughCases) {
     std::map<MeasuredQuantity, std::size_t> counts;
     std::size_t published = 0;

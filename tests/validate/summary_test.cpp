@@ -5,10 +5,11 @@
 namespace wirewise::test {
 namespace {
 
-Comparison step(double predicted, double measured, const char* source, bool apart = false) {
+Comparison step(double predicted, double measured, const char* source,
+                std::vector<std::string> assumed = {}) {
     Comparison one{
         .id = "x", .labels = {source, "box", "p2p", "ddp"}, .quantity = MeasuredQuantity::step_seconds};
-    one.predicted = predicted, one.measured = measured, one.apart = apart;
+    one.predicted = predicted, one.measured = measured, one.assumed = std::move(assumed);
     one.interval = {0.9 * predicted, 1.1 * predicted};
     return one;
 }
@@ -21,7 +22,7 @@ const SummaryLine& line(const std::vector<SummaryLine>& lines, const std::string
 
 TEST(Summary, QuantilesCoverageAndGroups) {
     const std::vector<Comparison> all{step(1.1, 1, "a"), step(0.8, 1, "a"), step(1.3, 1, "b"),
-                                      step(9, 1, "c", true)};
+                                      step(9, 1, "c", {"no batch"})};
     const auto lines = summarize_errors(all);
     const SummaryLine& whole = line(lines, "all");
     EXPECT_EQ(whole.n, 3u);  // what rests on an assumption stands apart
@@ -31,6 +32,7 @@ TEST(Summary, QuantilesCoverageAndGroups) {
     EXPECT_NEAR(whole.max_abs, 0.3, 1e-12);
     EXPECT_NEAR(whole.bias, 0.1, 1e-12);
     EXPECT_NEAR(whole.interval_coverage(), 1.0 / 3, 1e-12);
+    EXPECT_NEAR(whole.half_width, 0.1, 1e-12);
     EXPECT_EQ(line(lines, "source: a").n, 2u);
     EXPECT_EQ(line(lines, "apart: c").n, 1u);
 }

@@ -125,6 +125,9 @@ Precision precision_of(const TrainingOptions& options) {
 }
 
 void refuse_unmodelled(const TrainingOptions& options) {
+    if (options.deepspeed.one_by_one && options.runtime != name_of(Runtime::deepspeed))
+        throw InputError("--one-by-one", "is of DeepSpeed's ZeRO-3",
+                         "add --runtime deepspeed, or leave it out");
     if (options.master_dtype != "fp32" && options.runtime != name_of(Runtime::deepspeed))
         throw InputError("--master-dtype", "only DeepSpeed keeps master weights in 16 bits",
                          "add --runtime deepspeed, or leave it out");

@@ -101,6 +101,11 @@ void TrainingOptions::add_to(CLI::App& command) {
         .add_option("--deepspeed-config", deepspeed_config,
                     "a DeepSpeed config (JSON): its stage, precision, batch, buckets and offload")
         ->group(group);
+    command
+        .add_flag("--one-by-one", deepspeed.one_by_one,
+                  "deepspeed: ZeRO-3 as up to version 0.4.3 (July 2021), which gathered and reduced each "
+                  "parameter by itself, a piece per rank")
+        ->group(group);
     command.add_flag("--compile", compile, "the layers are compiled (pytorch)")->group(group);
     command
         .add_option("--strategy", strategy,

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "calibration/collective_site.hpp"
 #include "model/collectives/pricer.hpp"
 #include "model/cost/kernel_time.hpp"
 #include "model/topology/import.hpp"
 #include "model/units/error.hpp"
+#include "model/units/text.hpp"
+#include "simulator/planner/candidate.hpp"
 #include "tools/inputs/profile.hpp"
 #include "tools/validate/predict.hpp"
 
@@ -23,7 +24,7 @@ Comparison begin(const MeasuredCase& one, const Reading& reading) {
             .labels = one.labels,
             .quantity = reading.quantity,
             .measured = reading.value,
-            .apart = one.apart};
+            .assumed = one.assumed};
 }
 
 std::pair<double, double> ends_of(const Interval<Bytes>& interval) {
@@ -38,6 +39,8 @@ struct Outcome {
         return quantity == MeasuredQuantity::peak_reserved_bytes ? reserved : used;
     }
 };
+
+double host_bytes(const Estimate& estimate) { return static_cast<double>(estimate.host.peak.count()); }
 
 bool is_memory(MeasuredQuantity quantity) { return quantity <= MeasuredQuantity::device_used_bytes; }
 
@@ -75,15 +78,35 @@ std::string wire_of(const MeasuredCase& one, const Estimate& estimate) {
 // Out of memory is said where the expected use exceeds the limit; where the limit lies inside the interval,
 // either answer is inside.
 void judge_oom(Comparison& comparison, const PlanCandidate& candidate) {
-    comparison.predicted = candidate.fits == Fit::no ? 1 : 0;
+    const Estimate& estimate = candidate.estimate;
+    const Fit fit = fit_of(candidate.limit, estimate.least_used(), candidate.intervals.memory);
+    comparison.predicted = fit == Fit::no ? 1 : 0;
     const auto [lo, hi] = ends_of(candidate.intervals.least);
     const double limit = static_cast<double>(candidate.limit.count());
     comparison.interval = {hi <= limit || lo <= limit ? 0.0 : 1.0, hi <= limit ? 0.0 : 1.0};
 }
 
+void judge_host(Comparison& comparison, const Estimate& estimate) {
+    const Fit fit = fit_of(estimate.host);
+    comparison.predicted = fit == Fit::no ? 1 : 0;
+    comparison.interval = {fit == Fit::no ? 1.0 : 0.0, fit == Fit::yes ? 0.0 : 1.0};
+}
+
+double seconds_of(const PredictedStep& predicted) { return predicted.candidate.estimate.time.step.value(); }
+
+std::string answer_of(const PredictedStep& predicted) {
+    const PlanCandidate& plan = predicted.candidate;
+    const HostMemory& host = plan.estimate.host;
+    std::string text = fmt::format("{}: {} of {}", name_of(plan.fits), to_text(plan.estimate.device_used()),
+                                   to_text(plan.limit));
+    if (host.limit.count() > 0)
+        text += fmt::format(", host {} of {}", to_text(host.peak), to_text(host.limit));
+    return fmt::format("{}; {} a step, {:.0f} tokens/s per GPU; {}", text, to_text(plan.estimate.time.step),
+                       plan.throughput.tokens_per_second_per_gpu, plan.bottleneck);
+}
+
 std::vector<Comparison> compare_step(const MeasuredCase& one, const TrainingStepCase& step,
-                                     const std::string& profile) {
-    const PredictedStep predicted = predict_step(step, profile);
+                                     const PredictedStep& predicted, const std::string& profile) {
     const PlanCandidate& candidate = predicted.candidate;
     const Outcome outcome = nearest_outcome(candidate.estimate, one.readings);
     std::vector<Comparison> result;
@@ -104,6 +127,12 @@ std::vector<Comparison> compare_step(const MeasuredCase& one, const TrainingStep
             comparison.interval = {candidate.intervals.step.lo.value(), candidate.intervals.step.hi.value()};
         }
         if (reading.quantity == MeasuredQuantity::oom) judge_oom(comparison, candidate);
+        if (reading.quantity == MeasuredQuantity::host_oom) judge_host(comparison, candidate.estimate);
+        if (reading.quantity == MeasuredQuantity::host_bytes)
+            comparison.predicted = host_bytes(candidate.estimate);
+        if (reading.quantity == MeasuredQuantity::step_ratio)
+            comparison.predicted =
+                seconds_of(predict_step({step.other_options}, profile)) / seconds_of(predicted);
         result.push_back(std::move(comparison));
     }
     return result;
@@ -132,51 +161,58 @@ std::vector<Comparison> compare_collective(const MeasuredCase& one, const Publis
     return result;
 }
 
-Comparison compare_seconds(const MeasuredCase& one, const std::string& machine_name,
-                           const std::string& profile,
-                           const std::function<Seconds(const CostProfile&)>& seconds) {
+CostProfile costs_of(const std::string& machine_name, const std::string& profile) {
     std::vector<std::string> notes;
-    const Machine machine = load_machine(machine_name, {}, notes);
+    return profile_of(profile, load_machine(machine_name, {}, notes), notes);
+}
+
+Comparison compare_seconds(const MeasuredCase& one, const CostProfile& costs, std::string_view kind,
+                           Seconds seconds) {
     Comparison comparison = begin(one, one.readings.front());
-    const CostProfile costs = profile_of(profile, machine, notes);
+    const double half = costs.widths.kernel_of(kind).half;
     comparison.profile = name_of(costs);
-    comparison.predicted = seconds(costs).value();
+    comparison.predicted = seconds.value();
+    comparison.interval = {seconds.value() * (1 - half), seconds.value() * (1 + half)};
     return comparison;
 }
 
 // Samples are taken in a loop of nothing else: products draw all the power there is.
 Comparison compare_kernel(const MeasuredCase& one, const KernelCase& sample, const std::string& profile) {
-    return compare_seconds(one, sample.machine, profile, [&](const CostProfile& costs) {
-        const double clock = std::holds_alternative<Gemm>(sample.kernel) ? power_factor(1, costs.power) : 1;
-        return kernel_time(sample.kernel, costs) * clock;
-    });
+    const CostProfile costs = costs_of(sample.machine, profile);
+    const double clock = std::holds_alternative<Gemm>(sample.kernel) ? power_factor(1, costs.power) : 1;
+    return compare_seconds(one, costs, width_kind(sample.kernel), kernel_time(sample.kernel, costs) * clock);
 }
 
 Comparison compare_transfer(const MeasuredCase& one, const TransferCase& sample, const std::string& profile) {
-    return compare_seconds(one, sample.machine, profile, [&](const CostProfile& costs) {
-        return copy_time({sample.from, sample.to, sample.bytes}, costs.copy);
-    });
+    const CostProfile costs = costs_of(sample.machine, profile);
+    return compare_seconds(one, costs, "transfer",
+                           copy_time({sample.from, sample.to, sample.bytes}, costs.copy));
 }
 
 }  // namespace
 
 double Comparison::relative_error() const {
-    if (quantity == MeasuredQuantity::oom) return predicted == measured ? 0 : 1;
+    const bool verdict = quantity == MeasuredQuantity::oom || quantity == MeasuredQuantity::host_oom;
+    if (verdict) return predicted == measured ? 0 : 1;
     return measured == 0 ? 0 : predicted / measured - 1;
 }
 
 ComparedCase compare(const MeasuredCase& one, const std::string& profile) {
     try {
-        if (const auto* step = std::get_if<TrainingStepCase>(&one.subject))
-            return {compare_step(one, *step, profile), {}};
+        if (const auto* step = std::get_if<TrainingStepCase>(&one.subject)) {
+            const PredictedStep predicted = predict_step(*step, profile);
+            return {compare_step(one, *step, predicted, profile),
+                    one.question.empty() ? "" : answer_of(predicted),
+                    {}};
+        }
         if (const auto* run = std::get_if<PublishedCollective>(&one.subject))
-            return {compare_collective(one, *run, profile), {}};
+            return {compare_collective(one, *run, profile), {}, {}};
         if (const auto* transfer = std::get_if<TransferCase>(&one.subject))
-            return {{compare_transfer(one, *transfer, profile)}, {}};
-        return {{compare_kernel(one, std::get<KernelCase>(one.subject), profile)}, {}};
+            return {{compare_transfer(one, *transfer, profile)}, {}, {}};
+        return {{compare_kernel(one, std::get<KernelCase>(one.subject), profile)}, {}, {}};
     } catch (const InputError& error) {
         if (error.place().starts_with("--"))
-            return {{}, fmt::format("{}: {}", error.place(), error.problem())};
+            return {{}, {}, fmt::format("{}: {}", error.place(), error.problem())};
         throw InputError(fmt::format("{}: {}", one.place, error.place()), error.problem(), error.remedy());
     }
 }

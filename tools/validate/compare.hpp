@@ -18,7 +18,7 @@ struct Comparison {
     std::optional<std::pair<double, double>> interval;  // the planner's 90 % interval, where it states one
     std::string profile;      // of the prediction: its name, "data sheet" for all that is not measured
     bool host_bound = false;  // of a training step
-    bool apart = false;       // counted in its source's own line only
+    std::vector<std::string> assumed;  // not stated by the source: counted in its own line only
     // Of memory and time: predicted / measured - 1. Of oom: 0 right, 1 wrong.
     double relative_error() const;
     bool inside() const { return interval && measured >= interval->first && measured <= interval->second; }
@@ -26,6 +26,7 @@ struct Comparison {
 
 struct ComparedCase {
     std::vector<Comparison> comparisons;
+    std::string answer;   // to a user's question; empty: not a user's
     std::string refused;  // the planner's reason for not answering such a plan; empty: it does
 };
 

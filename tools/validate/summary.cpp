@@ -17,7 +17,7 @@ double quantile(const std::vector<double>& sorted, double share) {
 }
 
 std::vector<std::string> groups_of(const Comparison& one) {
-    if (one.apart) return {"apart: " + one.labels.source};
+    if (!one.assumed.empty()) return {"apart: " + one.labels.source};
     std::vector<std::string> groups{"all", "source: " + one.labels.source, "strategy: " + one.labels.strategy,
                                     "hardware: " + one.labels.hardware};
     if (!one.profile.empty()) groups.push_back("profile: " + one.profile);
@@ -30,15 +30,19 @@ std::vector<std::string> groups_of(const Comparison& one) {
 SummaryLine line_of(MeasuredQuantity quantity, const std::string& group,
                     const std::vector<const Comparison*>& members) {
     SummaryLine line{.quantity = quantity, .group = group, .n = members.size()};
-    std::vector<double> signed_errors, errors;
+    std::vector<double> signed_errors, errors, widths;
     for (const Comparison* one : members) {
         signed_errors.push_back(one->relative_error());
         errors.push_back(std::abs(signed_errors.back()));
         line.mean_abs += errors.back() / static_cast<double>(members.size());
         line.with_interval += one->interval.has_value();
         line.inside += one->inside();
+        if (one->interval && one->predicted > 0)
+            widths.push_back((one->interval->second - one->interval->first) / 2 / one->predicted);
     }
     std::ranges::sort(errors);
+    std::ranges::sort(widths);
+    if (!widths.empty()) line.half_width = quantile(widths, 0.5);
     std::ranges::sort(signed_errors);
     line.median_abs = quantile(errors, 0.5);
     line.p90_abs = quantile(errors, 0.9);

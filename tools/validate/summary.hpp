@@ -14,7 +14,8 @@ struct SummaryLine {
     std::string group;  // "all", "strategy: ddp", ...
     std::size_t n = 0;
     double median_abs = 0, mean_abs = 0, p90_abs = 0, max_abs = 0;
-    double bias = 0;                            // median signed error
+    double bias = 0;        // median signed error
+    double half_width = 0;  // median of the intervals' half widths, relative to the prediction
     std::size_t with_interval = 0, inside = 0;  // of those that state an interval
     double interval_coverage() const;
 };

@@ -39,6 +39,9 @@ Validation validate(const ValidationQuestion& question) {
         if (one.set_aside.empty()) compared = compare(one, question.profile);
         const std::string& reason = one.set_aside.empty() ? compared.refused : one.set_aside;
         if (!reason.empty()) result.left_out.push_back({one.id, one.place, one.labels.source, reason});
+        if (!compared.answer.empty())
+            result.answers.push_back(
+                {one.id, one.question, compared.answer, one.assumed, !compared.comparisons.empty()});
         std::ranges::move(compared.comparisons, std::back_inserter(result.comparisons));
     }
     return result;

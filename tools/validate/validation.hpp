@@ -15,8 +15,16 @@ struct LeftOut {
     std::string id, place, source, reason;
 };
 
+// What a user is told, whether or not the report states a figure to compare it with.
+struct UserAnswer {
+    std::string id, question, answer;
+    std::vector<std::string> assumed;
+    bool compared = false;
+};
+
 struct Validation {
     std::vector<Comparison> comparisons;
+    std::vector<UserAnswer> answers;
     std::vector<LeftOut> left_out;
     std::size_t cases = 0;
 };

@@ -1,6 +1,7 @@
 #include "tools/validate/validation_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -21,6 +22,7 @@ Json summary_json(const SummaryLine& line) {
             {"p90_abs", line.p90_abs},
             {"max_abs", line.max_abs},
             {"median_signed", line.bias},
+            {"median_half_width", line.with_interval ? Json(line.half_width) : Json(nullptr)},
             {"interval_coverage", line.with_interval ? Json(line.interval_coverage()) : Json(nullptr)}};
 }
 
@@ -36,7 +38,9 @@ std::vector<std::string> summary_row(const SummaryLine& line) {
             percent(line.p90_abs, digits),
             percent(line.max_abs, digits),
             fmt::format("{:+.{}f} %", 100 * line.bias, digits),
-            line.with_interval ? percent(line.interval_coverage(), 0) : "-"};
+            line.with_interval ? percent(line.interval_coverage(), 0) : "-",
+            line.with_interval && line.quantity != MeasuredQuantity::oom ? percent(line.half_width, digits)
+                                                                         : "-"};
 }
 
 // Groups that hold every case of their quantity say nothing new.
@@ -49,7 +53,8 @@ bool says_more(const SummaryLine& line, const std::vector<SummaryLine>& lines) {
 
 Table summary_table(const std::vector<SummaryLine>& lines) {
     Table table{"",
-                {"<quantity", "<group", "cases", "median", "mean", "90th", "worst", "bias", "in interval"},
+                {"<quantity", "<group", "cases", "median", "mean", "90th", "worst", "bias", "in interval",
+                 "half width"},
                 {},
                 -1};
     for (const SummaryLine& line : lines)
@@ -62,10 +67,14 @@ std::string value_text(const Comparison& one, double value) {
         case MeasuredQuantity::peak_allocated_bytes:
         case MeasuredQuantity::peak_reserved_bytes:
         case MeasuredQuantity::device_used_bytes:
+        case MeasuredQuantity::host_bytes:
             return to_text(Bytes(std::llround(value)));
         case MeasuredQuantity::busbw:
             return to_text(BytesPerSecond(value));
+        case MeasuredQuantity::step_ratio:
+            return fmt::format("{:.2f} times", value);
         case MeasuredQuantity::oom:
+        case MeasuredQuantity::host_oom:
             return value > 0.5 ? "out of memory" : "fits";
         default:
             return to_text(Seconds(value));
@@ -128,7 +137,7 @@ Json case_json(const Comparison& one) {
         json["inside"] = one.inside();
     }
     if (one.quantity == MeasuredQuantity::step_seconds) json["host_bound"] = one.host_bound;
-    if (one.apart) json["apart"] = true;
+    if (!one.assumed.empty()) json["assumed"] = one.assumed;
     return json;
 }
 
@@ -145,6 +154,29 @@ Table comparison_table(const std::vector<Comparison>& comparisons) {
     return table;
 }
 
+namespace {
+
+Json answers_json(const Validation& validation) {
+    Json all = Json::array();
+    for (const UserAnswer& one : validation.answers)
+        all.push_back({{"id", one.id},
+                       {"question", one.question},
+                       {"answer", one.answer},
+                       {"assumed", one.assumed},
+                       {"compared", one.compared}});
+    return all;
+}
+
+Table answers_table(const Validation& validation) {
+    Table table{"what users asked", {"<id", "<question", "<answer", "<compared", "<assumed"}, {}, -1};
+    for (const UserAnswer& one : validation.answers)
+        table.rows.push_back({one.id, one.question, one.answer, one.compared ? "yes" : "no",
+                              fmt::format("{}", fmt::join(one.assumed, "; "))});
+    return table;
+}
+
+}  // namespace
+
 Report validation_report(const Validation& validation) {
     Report report;
     const auto lines = summarize_errors(validation.comparisons);
@@ -153,6 +185,7 @@ Report validation_report(const Validation& validation) {
     for (const Comparison& one : validation.comparisons) report.document["cases"].push_back(case_json(one));
     for (const SummaryLine& line : lines) report.document["summary"].push_back(summary_json(line));
     report.document["left_out"] = left_out_json(validation);
+    report.document["answers"] = answers_json(validation);
     for (const LeftOut& one : validation.left_out)
         if (one.source == "measured" && one.reason.starts_with("--"))
             report.warnings.push_back(fmt::format("{}: left out: {}", one.place, one.reason));
@@ -161,6 +194,7 @@ Report validation_report(const Validation& validation) {
                                         validation.left_out.size(), validation.comparisons.size()));
     report.tables.push_back(summary_table(lines));
     report.tables.push_back(worst_table(validation.comparisons));
+    if (!validation.answers.empty()) report.tables.push_back(answers_table(validation));
     if (!validation.left_out.empty()) report.tables.push_back(left_out_table(validation));
     return report;
 }
@@ -176,7 +210,10 @@ Report accuracy_page(const Validation& validation, const std::string& command) {
          "runs, "
          "predicted from data sheets alone. What their words mean is data: calibration/cases/conventions. "
          "A row is left out for what it states, never for its error. `bias` is the median signed error; "
-         "`in interval` the share inside the 90 % interval that the planner states.",
+         "`in interval` the share inside the 90 % interval that the planner states, `half width` the median "
+         "half of "
+         "its width, relative to the prediction. Rows `apart` rest on something that their source does not "
+         "state.",
          "Written by:", "```sh\n" + command + "\n```"});
     return report;
 }

@@ -74,7 +74,7 @@ void ParameterFetch::enter(std::size_t module) {
     fetch(trace_.weights_of(module));
     for (const WeightId weight : trace_.weights_of(module))
         if (const auto handle = states_[index_of(weight)].handle) wait(handles_[*handle]);
-    if (trace_complete()) prefetch();
+    if (trace_complete() && !one_by_one()) prefetch();
 }
 
 void ParameterFetch::leave() {
@@ -113,6 +113,13 @@ void ParameterFetch::fetch(const std::vector<WeightId>& weights) {
         if (!always_there(weight) && !state.whole && !state.handle) handle.weights.push_back(weight);
     }
     if (handle.weights.empty()) return;
+    if (one_by_one())
+        for (const WeightId weight : handle.weights) start({{weight}});
+    else
+        start(std::move(handle));
+}
+
+void ParameterFetch::start(Handle handle) {
     gather(handle);
     for (const WeightId weight : handle.weights) states_[index_of(weight)].handle = handles_.size();
     handles_.push_back(std::move(handle));
@@ -150,21 +157,27 @@ Operand ParameterFetch::sent(const Handle&, WeightId weight) {
 }
 
 void ParameterFetch::gather(Handle& handle) {
-    ProgramBuilder& build = context_.build();
     context_.tape.storages.settle();
+    for (const WeightId weight : handle.weights) live_ += layout_.of(weight).count;
+    handle.waiting = true;
+    if (one_by_one() && layout_.ranks() > 1)
+        gather_in_pieces(handle);
+    else
+        gather_together(handle);
+}
+
+void ParameterFetch::gather_together(Handle& handle) {
+    ProgramBuilder& build = context_.build();
     std::vector<Operand> operands;
-    std::int64_t own = 0, whole = 0;
+    std::int64_t own = 0;
     for (const WeightId weight : handle.weights) {
         operands.push_back(sent(handle, weight));
         own += layout_.of(weight).own_count;
-        whole += layout_.of(weight).count;
     }
-    live_ += whole;
     const Bytes bytes = bytes_of(own * layout_.ranks(), type());
     const bool together = handle.weights.size() > 1;
     handle.output = build.transient(together ? "gathered together" : "gathered weight", bytes, type(),
                                     Role::communication, gather_);
-    handle.waiting = true;
     if (!overlaps()) build.join(gather_, context_.compute);
     const bool in_place = together || layout_.ranks() == 1;
     if (in_place) {
@@ -176,6 +189,27 @@ void ParameterFetch::gather(Handle& handle) {
                      {CollectiveKind::all_gather, Axis::shard, type(), bytes, false},
                      in_place ? std::vector{build.update(handle.output)}
                               : std::vector{operands.front(), build.write(handle.output)});
+}
+
+void ParameterFetch::gather_in_pieces(Handle& handle) {
+    ProgramBuilder& build = context_.build();
+    const WeightId weight = handle.weights.front();
+    const std::int64_t count = layout_.of(weight).own_count * layout_.ranks();
+    const Bytes bytes = bytes_of(count, type());
+    handle.output = build.transient("gathered weight", bytes, type(), Role::communication, context_.compute);
+    const BufferId flat = build.transient("gathered pieces", bytes, type(), Role::communication, gather_);
+    flat_op(context_, context_.compute, "zeros", count, bytes, {build.write(handle.output)});
+    build.join(context_.compute, gather_);  // the host waits for the whole device
+    build.host_work(context_.compute, "gather", {HostWorkKind::synchronize, 1});
+    build.host_work(context_.compute, "slices", {HostWorkKind::launches, layout_.ranks()});
+    build.join(gather_, context_.compute);
+    build.collective(gather_, "all-gather parameters",
+                     {CollectiveKind::all_gather, Axis::shard, type(), bytes, false},
+                     {sent(handle, weight), build.write(flat)});
+    build.host_work(context_.compute, "copies", {HostWorkKind::launches, layout_.ranks()});
+    flat_op(context_, gather_, "copy out of pieces", count, bytes * 2,
+            {build.read(flat), build.write(handle.output)});
+    build.release(flat);
 }
 
 // What was gathered together is copied out, weight by weight.

@@ -4,6 +4,13 @@
 // max_reuse_distance elements stays. The first step records the order and does neither. Parameters gathered
 // together come in one buffer and are copied out of it. Source:
 // deepspeed/runtime/zero/{partitioned_param_coordinator,partition_parameters}.py, read 2026-11.
+//
+// Up to version 0.4.3 (July 2021, plan.deepspeed.one_by_one) each parameter was gathered by itself: zeros
+// made, the device synchronised, the tensor sliced in Python once per rank, and torch's all_gather into a
+// list of tensors, which copies the whole out of its own buffer once per rank. Nothing was prefetched: the
+// trace was off by one, and each gather waited for the one before. Sources: partition_parameters.py of
+// 0.3.13; DeepSpeed issue 1069, pull requests 1170 ("off-by-one") and 1188 ("not async at all"), read
+// 2026-11.
 #pragma once
 
 #include "model/strategy/deepspeed/zero3_layout.hpp"
@@ -20,8 +27,8 @@ class ParameterFetch {
     void begin_micro_batch();
     // The weight's buffer; its module is entered, the one before left.
     BufferId use(WeightId weight);
-    // A layer's backward is over: none of its weights is needed again. (The order above has a recomputed layer's last module
-    // twice; its recomputation stops before it.)
+    // A layer's backward is over: none of its weights is needed again. (The order above has a recomputed
+    // layer's last module twice; its recomputation stops before it.)
     void done(Unit unit);
     void end_micro_batch();
     // After the update: the persisting parameters are gathered again.
@@ -45,12 +52,16 @@ class ParameterFetch {
     }
     DType type() const { return context_.plan().precision.parameter; }
     bool offloaded() const { return context_.plan().offload.parameters; }
-    bool overlaps() const { return context_.plan().deepspeed.overlap_comm.value_or(true); }
+    bool overlaps() const { return context_.plan().deepspeed.overlap_comm.value_or(!one_by_one()); }
     void enter(std::size_t module);
     void leave();
+    bool one_by_one() const { return context_.plan().deepspeed.one_by_one; }
     void fetch(const std::vector<WeightId>& weights);
+    void start(Handle handle);
     void prefetch();
     void gather(Handle& handle);
+    void gather_together(Handle& handle);
+    void gather_in_pieces(Handle& handle);
     Operand sent(const Handle& handle, WeightId weight);
     void wait(Handle& handle);
     bool used_again_soon(std::size_t module) const;

@@ -67,13 +67,29 @@ void PartitionReduce::reduce() {
     for (Tensor& gradient : large_) let_go(context_, gradient);
     large_.clear();
     flat_op(context_, reduce_, "divide", padded, bytes * 2, {build.update(input)});
-    if (layout_.ranks() > 1)
-        build.collective(reduce_, "reduce-scatter gradients",
-                         {CollectiveKind::reduce_scatter, Axis::shard, type(), bytes, false},
-                         {build.update(input)});
+    if (layout_.ranks() > 1) reduce_scatter(input);
     keep(std::exchange(members_, {}), input);
     filled_ = 0;
     if (!overlaps()) build.join(context_.compute, reduce_);
+}
+
+void PartitionReduce::reduce_scatter(BufferId input) {
+    ProgramBuilder& build = context_.build();
+    const auto scatter = [&](Bytes bytes, const Operand& operand) {
+        build.collective(reduce_, "reduce-scatter gradients",
+                         {CollectiveKind::reduce_scatter, Axis::shard, type(), bytes, false}, {operand});
+    };
+    if (!one_by_one()) return scatter(build.at(input).bytes, build.update(input));
+    std::int64_t offset = 0;
+    for (const WeightId weight : members_) {
+        const std::int64_t count = layout_.of(weight).own_count * layout_.ranks();
+        const Operand pieces = part(input, Access::update, offset, count, type());
+        build.host_work(context_.compute, "slices and copies", {HostWorkKind::launches, 2 * layout_.ranks()});
+        flat_op(context_, reduce_, "copy into pieces", count, pieces.bytes * 2, {pieces});
+        scatter(pieces.bytes, pieces);
+        offset += count;
+    }
+    build.host_work(reduce_, "reduced", {HostWorkKind::synchronize, 1});
 }
 
 // The own parts follow one another in this rank's share of the reduced buffer.
@@ -133,8 +149,8 @@ void PartitionReduce::keep_on_host(WeightId weight, const Operand& gradient) {
 
 void PartitionReduce::end_backward() {
     reduce();
-    context_.build().host_work(context_.compute, "end of backward", {HostWorkKind::synchronize, 1});
     context_.build().join(context_.compute, reduce_);
+    context_.build().host_work(context_.compute, "end of backward", {HostWorkKind::synchronize, 1});
     if (bucket_) context_.build().release(*std::exchange(bucket_, std::nullopt));
 }
 

@@ -3,6 +3,9 @@
 // of its gradients, or adds them there. With the optimizer offloaded that buffer lies on the host, and at the
 // accumulation boundary the parts also go there in fp32. Source: deepspeed/runtime/zero/stage3.py,
 // runtime/comm/coalesced_collectives.py, read 2026-11.
+// Up to version 0.4.3 (plan.deepspeed.one_by_one) each gradient was reduce-scattered by itself, from a list
+// of slices, one per rank, that torch copied together (partition_parameters.py of 0.3.13,
+// _reduce_scatter_gradient).
 #pragma once
 
 #include "model/strategy/deepspeed/flat_adam.hpp"
@@ -22,9 +25,11 @@ class PartitionReduce {
     void end_backward();
 
   private:
-    bool overlaps() const { return context_.plan().deepspeed.overlap_comm.value_or(true); }
+    bool one_by_one() const { return context_.plan().deepspeed.one_by_one; }
+    bool overlaps() const { return context_.plan().deepspeed.overlap_comm.value_or(!one_by_one()); }
     DType type() const { return context_.plan().precision.parameter; }
     void reduce();
+    void reduce_scatter(BufferId input);
     void keep(const std::vector<WeightId>& weights, BufferId reduced);
     void keep_on_gpu(WeightId weight, const Operand& gradient);
     void keep_on_host(WeightId weight, const Operand& gradient);
