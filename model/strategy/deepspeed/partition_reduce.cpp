@@ -22,10 +22,10 @@ PartitionReduce::PartitionReduce(PytorchContext& context, const Zero3Layout& lay
             : build.persistent("gradient partitions", bytes, type(), Role::gradient, context.compute);
 }
 
-void PartitionReduce::begin_backward() {
+// Made with the first gradient, as today's versions do; those up to 0.14 held it from the start.
+void PartitionReduce::make_bucket() {
     if (bucket_) return;
     ProgramBuilder& build = context_.build();
-    context_.tape.storages.settle();
     const std::int64_t size = context_.plan().deepspeed.reduce_bucket_size;
     bucket_ = build.transient("reduce bucket", bytes_of(size, type()), type(), Role::communication,
                               context_.compute);
@@ -37,6 +37,7 @@ void PartitionReduce::add(WeightId weight, Tensor gradient) {
     const std::int64_t size = context_.plan().deepspeed.reduce_bucket_size, count = layout_.of(weight).count;
     if (filled_ > 0 && filled_ + count > size) reduce();
     context_.tape.storages.settle();
+    make_bucket();
     if (filled_ + count > size) {
         large_.push_back(std::move(gradient));
     } else {

@@ -19,12 +19,11 @@ class PartitionReduce {
                     const FlatAdam& adam);
 
     BufferId gradients() const { return own_parts_; }
-    // The prologue of backward makes the bucket, before the loss has a gradient.
-    void begin_backward();
     void add(WeightId weight, Tensor gradient);
     void end_backward();
 
   private:
+    void make_bucket();
     bool one_by_one() const { return context_.plan().deepspeed.one_by_one; }
     bool overlaps() const { return context_.plan().deepspeed.overlap_comm.value_or(!one_by_one()); }
     DType type() const { return context_.plan().precision.parameter; }

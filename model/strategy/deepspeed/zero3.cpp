@@ -45,10 +45,7 @@ class Zero3 final : public DeepSpeedPolicy {
     void begin_step() override { fetch_->begin_step(); }
     void before_forward(Unit unit) override;
     void after_forward(Unit unit) override { bare_hooks(unit); }
-    void before_backward(Unit unit) override {
-        if (unit.root()) reduce_.begin_backward();
-        bare_hooks(unit);
-    }
+    void before_backward(Unit unit) override { bare_hooks(unit); }
     void after_backward(Unit unit) override {
         bare_hooks(unit);
         if (!unit.root()) fetch_->done(unit);
