@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "calibration/cases/kinds.hpp"
+#include "model/units/collective.hpp"
 
 namespace wirewise {
 
@@ -14,6 +15,9 @@ std::vector<std::string> environment_of(const JsonLine& line) {
     std::vector<std::string> assignments;
     if (!line.has("nccl_env")) return assignments;
     const JsonLine environment = line.object("nccl_env");
+    for (const auto& [name, value] : environment.row().items())
+        if (!value.is_string() && !value.is_number_integer())
+            environment.refuse(name.c_str(), "is no value of a variable", "write a string");
     for (const auto& [name, value] : environment.row().items())
         assignments.push_back(
             fmt::format("{}={}", name, value.is_string() ? value.get<std::string>() : value.dump()));
@@ -51,6 +55,38 @@ PublishedCollective call_of(const JsonLine& line) {
     return call;
 }
 
+// Slower than any wire that is a wire, or faster than any GPU's memory (10 TB/s) by a factor of ten: a slip
+// of units.
+void require_plausible(const JsonLine& line, const char* key, double busbw) {
+    constexpr double kLeast = 1e3, kMost = 1e14;
+    if (busbw < kLeast || busbw > kMost)
+        line.refuse(key, fmt::format("means a bus rate of {:.3g} bytes/s", busbw),
+                    "write us in microseconds, rates in GB/s and bytes of the full buffer");
+}
+
+// What the row measured; time and rate of one row must be of one run.
+void read_measured(const JsonLine& line, const PublishedCollective& call, MeasuredCase& result) {
+    const double bus_bytes =
+        static_cast<double>(call.bytes.count()) * busbw_factor(call.op, static_cast<int>(call.gpus.size()));
+    double of_time = 0;
+    if (line.has("us")) {
+        const double seconds = line.positive("us") * 1e-6;
+        of_time = bus_bytes / seconds;
+        require_plausible(line, "us", of_time);
+        result.readings.push_back({MeasuredQuantity::collective_seconds, seconds});
+    }
+    constexpr const char* kRate = "busbw_gigabytes_per_second";
+    if (line.has(kRate)) {
+        const double busbw = line.positive(kRate) * 1e9;
+        require_plausible(line, kRate, busbw);
+        if (of_time > 0 && (busbw > 2 * of_time || of_time > 2 * busbw))
+            line.refuse(kRate, fmt::format("is {:.3g} GB/s, but us means {:.3g}", busbw / 1e9, of_time / 1e9),
+                        "leave out the one that is wrong");
+        result.readings.push_back({MeasuredQuantity::busbw, busbw});
+    }
+    if (result.readings.empty()) line.refuse("us", "is missing", "write us or busbw_gigabytes_per_second");
+}
+
 double slowdown_of(const JsonLine& line, const char* key) {
     const double slowdown = line.number(key);
     if (slowdown <= -1) line.refuse(key, "is no slowdown", "write 0.12 for 1.12 times as long");
@@ -85,12 +121,7 @@ MeasuredCase collective_case(const JsonLine& line) {
                                              call.gpus.size(), call.bytes.count());
     result.place = line.place();
     result.labels = {"measured", call.machine, line.text("wire"), line.text("op")};
-    if (line.has("us"))
-        result.readings.push_back({MeasuredQuantity::collective_seconds, line.positive("us") * 1e-6});
-    if (line.has("busbw_gigabytes_per_second"))
-        result.readings.push_back(
-            {MeasuredQuantity::busbw, line.positive("busbw_gigabytes_per_second") * 1e9});
-    if (result.readings.empty()) line.refuse("us", "is missing", "write us or busbw_gigabytes_per_second");
+    read_measured(line, call, result);
     result.subject = std::move(call);
     return result;
 }

@@ -95,7 +95,9 @@ ImportResult import_machine(std::string_view text, const ImportHints& hints) {
     if (!decoded) return import_utf8(text, hints);
     ImportResult result = import_utf8(*decoded, hints);
     if (result.verdict == Verdict::ok) result.verdict = Verdict::ok_with_repair;
-    if (result.verdict != Verdict::reject) result.repairs.emplace_back("UTF-16 decoded");
+    if (result.verdict != Verdict::reject)
+        result.repairs.emplace_back(has_byte_order_mark(text) ? "UTF-16 decoded"
+                                                              : "UTF-16 without a byte order mark decoded");
     return result;
 }
 

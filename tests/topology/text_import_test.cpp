@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <random>
 #include <sstream>
@@ -55,6 +56,58 @@ TEST(TopoText, EveryStyleOfEveryMachineGivesTheSameFacts) {
             EXPECT_EQ(classes_text(result.facts), classes_text(facts));
             EXPECT_EQ(result.facts.islands, facts.islands);
         }
+    }
+}
+
+// A spreadsheet's comma, its semicolon, quotes around what holds commas itself.
+TEST(TopoText, ReadsSeparatedCells) {
+    const std::string plain = classes_text(import_machine(kTwoPairs).facts);
+    const auto separated = [](char by, bool quotes) {
+        std::string text;
+        for (const char c : std::string(kTwoPairs)) text += c == '\t' ? by : c;
+        if (quotes) text.replace(text.find("0-15"), 4, "\"0-7,16-23\"");
+        return text;
+    };
+    for (const auto& [by, quotes] : {std::pair{',', false}, {',', true}, {';', false}, {';', true}}) {
+        const ImportResult result = import_machine(separated(by, quotes));
+        EXPECT_EQ(result.verdict, Verdict::ok_with_repair) << by;
+        EXPECT_EQ(classes_text(result.facts), plain) << by;
+        EXPECT_EQ(result.repairs,
+                  std::vector<std::string>{by == ',' ? "commas between cells taken as gaps"
+                                                     : "semicolons between cells taken as gaps"});
+        EXPECT_EQ(result.facts.gpus.front().affinity.front().second, quotes ? "0-7,16-23" : "0-15");
+    }
+}
+
+TEST(TopoText, RaisesSmallLetters) {
+    std::string small;
+    for (const char c : std::string(kTwoPairs)) small += static_cast<char>(std::tolower(c));
+    const ImportResult result = import_machine(small);
+    EXPECT_EQ(result.verdict, Verdict::ok_with_repair);
+    EXPECT_EQ(classes_text(result.facts), classes_text(import_machine(kTwoPairs).facts));
+    EXPECT_EQ(result.repairs, std::vector<std::string>{"small letters of names and cells raised"});
+    EXPECT_EQ(result.facts.gpus.back().affinity.front().second, "16-31");
+}
+
+TEST(TopoText, SaysWhichCellIsGarbled) {
+    std::string text = kTwoPairs;
+    text.replace(text.find("NV4\t X \tSYS"), 3, "NV?");
+    const ImportResult result = import_machine(text);
+    EXPECT_EQ(result.verdict, Verdict::incomplete);
+    ASSERT_FALSE(result.missing.empty());
+    for (const char* part : {"row GPU1", "line 3", "\"NV?\" under GPU0", "NV4"})
+        EXPECT_NE(result.missing.front().find(part), std::string::npos) << result.missing.front();
+}
+
+TEST(TopoText, ReadsUtf16WithoutItsMark) {
+    for (const bool little : {true, false}) {
+        std::string wide;
+        for (const char c : std::string(kTwoPairs))
+            wide += little ? std::string{c, '\0'} : std::string{'\0', c};
+        const ImportResult result = import_machine(wide);
+        EXPECT_EQ(result.verdict, Verdict::ok_with_repair);
+        EXPECT_EQ(classes_text(result.facts), classes_text(import_machine(kTwoPairs).facts));
+        EXPECT_EQ(result.repairs.back(), "UTF-16 without a byte order mark decoded");
     }
 }
 

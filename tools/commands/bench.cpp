@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "model/topology/import.hpp"
 #include "model/topology/json_layout.hpp"
 #include "model/topology/machine_json.hpp"
 #include "model/transformer/read_config.hpp"
@@ -19,6 +20,7 @@
 #include "tools/commands/commands.hpp"
 #include "tools/doctor/devices.hpp"
 #include "tools/inputs/files.hpp"
+#include "tools/inputs/training.hpp"
 #include "tools/inputs/words.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/render/progress.hpp"
@@ -73,19 +75,21 @@ DeviceModule& module_here() {
     return *loaded.module;
 }
 
-// Where nobody names the machine, a file beside the samples says what it is: calibrate prices its wires.
-std::string machine_of_samples(const Options& options) {
+// Where nobody names the machine, a file beside the samples says what it is: calibrate prices its wires. One
+// rank writes it.
+std::string machine_of_samples(const Options& options, bool writes) {
     if (!options.machine.machine.empty()) return options.machine.machine;
     const std::string file = options.out + ".machine.json";
-    write_file(file, laid_out(to_json(machine_here())), "--out");
+    if (writes) write_file(file, laid_out(to_json(machine_here())), "--out");
     return file;
 }
 
-BenchOrigin origin_of(const Options& options, const DeviceModule& module) {
+BenchOrigin origin_of(const Options& options, const DeviceModule& module, bool writes) {
     std::string libraries;
     for (const auto& [name, version] : module.versions()) libraries += fmt::format(", {} {}", name, version);
     const std::string gpu = module.device_name(kDevice);
-    return {machine_of_samples(options), fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr))),
+    return {machine_of_samples(options, writes),
+            fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr))),
             fmt::format("measured: wirewise bench, {}, driver {}{}", gpu, devices_here().driver, libraries)};
 }
 
@@ -139,11 +143,11 @@ void write_rows(const Json& rows, const std::string& file) {
 
 int gpus_of(const Options& options, const DeviceModule& module) {
     const int here = module.device_count();
-    if (options.machine.gpus == MachineOptions::kAllGpus) return here;
-    if (options.machine.gpus < 1 || options.machine.gpus > here)
-        throw InputError("--gpus", fmt::format("{} of the {} GPUs here", options.machine.gpus, here),
+    const int gpus = options.machine.gpus.value_or(here);
+    if (gpus > here)
+        throw InputError("--gpus", fmt::format("{} of the {} GPUs here", gpus, here),
                          fmt::format("write 1 to {}", here));
-    return options.machine.gpus;
+    return gpus;
 }
 
 // In processes of their own, one a GPU: NCCL reads its variables once. What was measured before is in the
@@ -180,21 +184,32 @@ Report answer(const Options& options, const Json& rows) {
 Report bench_as_rank(const Options& options, const RankPlace& place) {
     return run_as_rank(place, options.ranks, [&](TcpRendezvous& ranks) {
         DeviceModule& module = module_here();
-        const Json rows = measure_wires(module, ranks, origin_of(options, module), options.output.quiet);
+        const Json rows =
+            measure_wires(module, ranks, origin_of(options, module, place.rank == 0), options.output.quiet);
         if (place.rank == 0) write_rows(rows, options.out);
         return Report{.silent = true};
     });
 }
 
-Report bench(const Options& options) {
+// What is wrong with the options is said wherever they are typed, a GPU there or not.
+void check(const Options& options) {
     require_known(options.measure, {"device", "kernels", "wires"}, "--measure");
+    chosen_wires(options);
+    for (const std::string& model : options.models) load_model(model, {});
+    if (options.machine.gpus) positive(*options.machine.gpus, "--gpus");
+    std::vector<std::string> warnings;
+    if (!options.machine.machine.empty()) load_machine(options.machine.machine, {}, warnings);
+}
+
+Report bench(const Options& options) {
+    check(options);
     enter_job_environment(options.machine);
     if (const auto place = own_place()) return bench_as_rank(options, *place);
     const InterruptWatch interrupt;
     DeviceModule& module = module_here();
     const int gpus = gpus_of(options, module);
     Json rows = Json::array();
-    const BenchOrigin origin = origin_of(options, module);
+    const BenchOrigin origin = origin_of(options, module, true);
     if (options.wants("device")) add_device(module, origin, rows);  // before anything else uses the device
     if (options.wants("kernels")) add_kernels(options, module, origin, interrupt, rows);
     if (options.wants("wires")) add_wires(options, gpus, origin, interrupt, rows);

@@ -57,6 +57,7 @@ Report export_plan(const Options& options) {
     const Launch launch =
         launch_for(options.launcher, launch_plan(options, inputs, result.candidates[*result.recommended]));
     report.document = launch_json(options.launcher, launch, result);
+    report.warnings.insert(report.warnings.end(), launch.unsaid.begin(), launch.unsaid.end());
     for (const LaunchFile& file : launch.files) report.before.push_back("# " + file.name + "\n" + file.text);
     report.before.push_back(fmt::format("{} {}", fmt::join(launch.environment, " "), launch.command));
     for (const std::string& note : launch.notes) report.after.push_back("note: " + note);

@@ -14,6 +14,7 @@
 #include "tools/commands/commands.hpp"
 #include "tools/inputs/inputs.hpp"
 #include "tools/inputs/machine.hpp"
+#include "tools/inputs/training.hpp"
 
 namespace wirewise {
 
@@ -57,6 +58,11 @@ std::string naive_loss(const std::vector<Placement>& placements) {
     return "";
 }
 
+// Ranks of a group that reduces on its own; 0: all together.
+int group_of(const TrainingOptions& options) {
+    return options.shard_group ? static_cast<int>(positive(*options.shard_group, "--shard-group")) : 0;
+}
+
 Report place_report(const Options& options) {
     Report report;
     const Machine machine = machine_of(options.plan.machine, report.warnings);
@@ -69,12 +75,11 @@ Report place_report(const Options& options) {
             fmt::format("write {} to {}", least, machine.gpus_per_server()));
     const Bytes bytes = parse_bytes(options.bytes, "--bytes");
     if (bytes < 1_B) throw InputError("--bytes", "is zero", "write for example 1GiB");
-    if (!options.plan.machine.gpu_ids.empty() || options.plan.machine.gpus != MachineOptions::kAllGpus)
+    if (!options.plan.machine.gpu_ids.empty() || options.plan.machine.gpus)
         report.warnings.emplace_back(
             "--gpus and --gpu-ids have no effect here: --count says how many, and all are searched");
-    const auto placements =
-        place(machine, environment, options.count,
-              {CollectiveKind::all_reduce, bytes, std::max(0, options.plan.training.shard_group)});
+    const auto placements = place(machine, environment, options.count,
+                                  {CollectiveKind::all_reduce, bytes, group_of(options.plan.training)});
     std::optional<Steps> steps;
     if (!options.plan.model.model.empty()) steps.emplace(options, placements.front());
     report.document = {{"schema", "wirewise.place/1"}, {"machine", machine.name},

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include <CLI/CLI.hpp>
@@ -20,9 +21,17 @@ void require_writable(const std::string& path, const char* option) {
     std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
     if (!whole.has_filename()) whole = whole.parent_path();  // "folder/" is the folder
     const std::filesystem::path parent = whole.parent_path();
-    if (::access(parent.c_str(), W_OK) != 0)
+    const auto refuse = [&] {
         throw InputError(option, "nothing can be written to " + parent.string(),
                          "name a folder that may be written");
+    };
+    if (::access(parent.c_str(), W_OK) != 0) refuse();
+    // Some folders let nobody in whatever their mode says: /proc, file systems mounted for reading.
+    std::string probe = (parent / ".wirewise-XXXXXX").string();
+    const int file = ::mkstemp(probe.data());
+    if (file < 0) refuse();
+    ::close(file);
+    ::unlink(probe.c_str());
 }
 
 void require_another_folder(const RunOptions& options) {
@@ -54,8 +63,9 @@ Report run_rank(RunOptions options, const RankPlace& place) {
         if (place.rank == 0) require_room_for_files(options);
         enter_job_environment(options.machine);
         const auto backend = backend_of(options.backend);
-        const RunInputs inputs =
+        RunInputs inputs =
             run_inputs_of(options, {backend->most_ranks(), ranks_started(place, options.machine)});
+        if (backend->name() == "host") warn_of_machine(options, inputs.warnings);
         return train_and_report(options, inputs, *backend, &ranks, interrupt);
     });
 }
@@ -66,7 +76,8 @@ Report run(const RunOptions& options) {
     require_room_for_files(options);
     enter_job_environment(options.machine);
     const auto backend = backend_of(options.backend);
-    const RunInputs inputs = run_inputs_of(options, {backend->most_ranks(), std::nullopt});
+    RunInputs inputs = run_inputs_of(options, {backend->most_ranks(), std::nullopt});
+    if (backend->name() == "host") warn_of_machine(options, inputs.warnings);
     backend->place_ranks(inputs);
     if (options.ranks.processes || (backend->needs_processes() && inputs.plan.mesh.world() > 1)) {
         weights_of(options, inputs);  // what is wrong with them is said once

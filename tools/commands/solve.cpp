@@ -10,6 +10,7 @@
 #include "model/units/text.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/inputs/inputs.hpp"
+#include "tools/inputs/training.hpp"
 #include "tools/render/money.hpp"
 #include "tools/render/plan_json.hpp"
 #include "tools/render/progress.hpp"
@@ -75,8 +76,8 @@ struct Choice {
 std::vector<Choice> choices_by_count(const Options& options, bool first_only) {
     std::vector<Choice> choices;
     PlanOptions plan = options.plan;
-    const int most =
-        plan.machine.gpus > 0 ? plan.machine.gpus : inputs_of(plan).question.machine.gpus_per_server();
+    const int most = plan.machine.gpus ? static_cast<int>(positive(*plan.machine.gpus, "--gpus"))
+                                       : inputs_of(plan).question.machine.gpus_per_server();
     Progress progress("solve", options.output.quiet);
     for (int gpus = 1; gpus <= most; ++gpus) {
         progress.step(static_cast<std::size_t>(gpus), static_cast<std::size_t>(most),

@@ -20,6 +20,19 @@ void cannot_say(const char* launcher, const LaunchPlan& plan, const char* remedy
                      remedy);
 }
 
+void note_unsaid(const ParallelPlan& plan, const Vocabulary& words, Launch& launch) {
+    const auto note = [&](bool wanted, bool said, const char* option) {
+        if (wanted && !said)
+            launch.unsaid.push_back(
+                fmt::format("{} is not in the exported configuration: the script must do it", option));
+    };
+    note(plan.recompute == Recompute::full, words.full, "--recompute full");
+    note(plan.recompute == Recompute::selective, words.selective, "--recompute selective");
+    note(plan.recompute_every > 0, words.every, "--recompute-every");
+    note(plan.compile, words.compile, "--compile");
+    note(plan.loss.compiled, words.compile_loss, "--compile-loss");
+}
+
 Launch torchrun_launch(const LaunchPlan& plan) {
     const std::string where =
         plan.nodes == 1
@@ -32,6 +45,7 @@ Launch torchrun_launch(const LaunchPlan& plan) {
                     "{}, sequence {}",
                     name_of(plan.plan.strategy), plan.plan.micro_batch, plan.plan.gradient_accumulation,
                     plan.plan.sequence_length));
+    note_unsaid(plan.plan, {}, launch);
     return launch;
 }
 

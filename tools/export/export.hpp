@@ -16,7 +16,8 @@ struct Launch {
     std::vector<std::string> environment;  // "CUDA_VISIBLE_DEVICES=0,1"
     std::string command;
     std::vector<LaunchFile> files;
-    std::vector<std::string> notes;  // what the script itself must do
+    std::vector<std::string> notes;   // what the script itself must do
+    std::vector<std::string> unsaid;  // options of the plan that this launch leaves out
 };
 
 struct LaunchPlan {
@@ -37,6 +38,13 @@ Launch accelerate_launch(const LaunchPlan& plan);
 Launch deepspeed_launch(const LaunchPlan& plan);
 Launch torchtitan_launch(const LaunchPlan& plan);
 Launch megatron_launch(const LaunchPlan& plan);
+
+// What a launcher's own words can say of a plan.
+struct Vocabulary {
+    bool full = false, selective = false, every = false;  // recomputation
+    bool compile = false, compile_loss = false;
+};
+void note_unsaid(const ParallelPlan& plan, const Vocabulary& words, Launch& launch);
 
 [[noreturn]] void cannot_say(const char* launcher, const LaunchPlan& plan, const char* remedy);
 

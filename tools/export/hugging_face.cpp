@@ -70,6 +70,7 @@ Launch accelerate_launch(const LaunchPlan& plan) {
         "--gradient_accumulation_steps {}",
         p.micro_batch, p.gradient_accumulation);
     launch.files.push_back({"accelerate.yaml", yaml});
+    note_unsaid(p, {.full = fsdp}, launch);
     return launch;
 }
 
@@ -88,6 +89,7 @@ Launch deepspeed_launch(const LaunchPlan& plan) {
     launch.files.push_back({"ds_config.json", config.dump(2) + "\n"});
     launch.notes.emplace_back(
         "\"lr\": \"auto\" is filled in by the Hugging Face Trainer; write a number otherwise");
+    note_unsaid(p, {}, launch);
     return launch;
 }
 

@@ -21,6 +21,12 @@ const char* checkpoint_mode(Recompute recompute) {
     return "none";
 }
 
+// torchtitan compiles both unless told which.
+std::string compiled_parts(const ParallelPlan& plan) {
+    if (plan.compile && plan.loss.compiled) return "\"model\", \"loss\"";
+    return plan.loss.compiled ? "\"loss\"" : "\"model\"";
+}
+
 std::string sharding_arguments(const LaunchPlan& plan) {
     switch (plan.plan.strategy) {
         case Strategy::single:
@@ -53,17 +59,21 @@ Launch torchtitan_launch(const LaunchPlan& plan) {
         "\"{}\"\n\n"
         "[parallelism]\ndata_parallel_replicate_degree = {}\ndata_parallel_shard_degree = "
         "{}\nfsdp_reshard_after_forward = \"{}\"\n\n"
-        "[activation_checkpoint]\nmode = \"{}\"\nselective_ac_option = \"{}\"\n\n[compile]\nenable = {}\n",
+        "[activation_checkpoint]\nmode = \"{}\"\nselective_ac_option = \"{}\"\n\n[compile]\nenable = "
+        "{}\ncomponents = [{}]\n",
         p.micro_batch, p.micro_batch * p.gradient_accumulation * p.mesh.world(), p.sequence_length,
         p.precision.compute == DType::fp32 ? "float32" : "bfloat16", p.mesh.replicate, p.mesh.shard,
         sharding_of(p.strategy).reshard_after_forward ? "always" : "never", checkpoint_mode(p.recompute),
-        p.recompute_every > 0 ? fmt::format("{}", p.recompute_every) : "op", p.compile);
+        p.recompute_every > 0 ? fmt::format("{}", p.recompute_every) : "op", p.compile || p.loss.compiled,
+        compiled_parts(p));
     Launch launch;
     launch.command = fmt::format(
         "torchrun --nnodes {} --nproc-per-node {} -m torchtitan.train --job.config_file wirewise.toml",
         plan.nodes, plan.gpus.size());
     launch.files.push_back({"wirewise.toml", toml});
     launch.notes.emplace_back("add the [model] section of your model");
+    note_unsaid(p, {.full = true, .selective = true, .every = true, .compile = true, .compile_loss = true},
+                launch);
     return launch;
 }
 
@@ -78,8 +88,12 @@ Launch megatron_launch(const LaunchPlan& plan) {
         p.sequence_length, p.precision.compute == DType::bf16 ? " --bf16" : "", sharding_arguments(plan),
         p.recompute == Recompute::full
             ? " --recompute-granularity full --recompute-method uniform --recompute-num-layers 1"
-            : "");
+        : p.recompute == Recompute::selective ? " --recompute-granularity selective"
+                                              : "");
     launch.notes.emplace_back("add the arguments of your model and data");
+    if (p.recompute == Recompute::selective)
+        launch.notes.emplace_back("Megatron's selective recomputation repeats the core of attention only");
+    note_unsaid(p, {.full = true, .selective = true}, launch);
     return launch;
 }
 

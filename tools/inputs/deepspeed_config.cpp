@@ -94,9 +94,12 @@ void take_batch(const Section& root, TrainingOptions& to) {
          root.place("train_micro_batch_size_per_gpu"), "--micro-batch");
     take(to.gradient_accumulation, root.count("gradient_accumulation_steps"), usual.gradient_accumulation,
          root.place("gradient_accumulation_steps"), "--gradient-accumulation");
-    if (!root.says("gradient_accumulation_steps"))
-        take(to.global_batch, root.count("train_batch_size"), usual.global_batch,
-             root.place("train_batch_size"), "--global-batch");
+    if (const auto batch = root.count("train_batch_size");
+        batch && !root.says("gradient_accumulation_steps")) {
+        std::int64_t asked = to.global_batch.value_or(*batch);
+        take(asked, batch, *batch, root.place("train_batch_size"), "--global-batch");
+        to.global_batch = asked;
+    }
     take(to.max_grad_norm, root.number("gradient_clipping"), usual.max_grad_norm,
          root.place("gradient_clipping"), "--max-grad-norm");
 }

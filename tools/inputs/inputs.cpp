@@ -36,7 +36,7 @@ void set_gpus(const PlanOptions& options, Inputs& inputs) {
 }
 
 int shard_group_of(const TrainingOptions& options, const Question& question) {
-    if (options.shard_group != TrainingOptions::kNotSaid) return options.shard_group;
+    if (options.shard_group) return static_cast<int>(positive(*options.shard_group, "--shard-group"));
     return default_shard_group(question.machine, question.gpus);
 }
 
@@ -92,11 +92,8 @@ Inputs inputs_of(const PlanOptions& asked) {
     const int ranks = static_cast<int>(question.gpus.size());
     question.shard_group = shard_group_of(options.training, question);
     question.strategies = strategies_of(options.training, question.plan.runtime, ranks, question.shard_group);
-    if (options.training.global_batch != TrainingOptions::kNotSaid) {
-        if (options.training.global_batch < 1)
-            throw InputError("--global-batch", "is not a batch", "write 1 or more");
-        question.global_batch = options.training.global_batch;
-    }
+    if (options.training.global_batch)
+        question.global_batch = positive(*options.training.global_batch, "--global-batch");
     question.plan.compute_capability = question.machine.gpu(question.gpus.front()).model->compute_capability;
     question.profile = profile_of(options.training.profile, question.machine, inputs.warnings);
     set_attention(options.training, inputs);

@@ -106,11 +106,11 @@ int gpus_per_node(const MachineOptions& options, const Machine& machine) {
     if (most == 0)
         throw InputError("--machine", fmt::format("{} has no GPUs", machine.name),
                          "give a machine with GPUs");
-    if (options.gpus == MachineOptions::kAllGpus) return most;
-    if (options.gpus < 1 || options.gpus > most)
-        throw InputError("--gpus", fmt::format("{} of the {} GPUs of {}", options.gpus, most, machine.name),
+    if (!options.gpus) return most;
+    if (*options.gpus < 1 || *options.gpus > most)
+        throw InputError("--gpus", fmt::format("{} of the {} GPUs of {}", *options.gpus, most, machine.name),
                          fmt::format("write 1 to {}", most));
-    return options.gpus;
+    return *options.gpus;
 }
 
 }  // namespace wirewise

@@ -27,14 +27,6 @@ DType dtype_of(const std::string& name, const char* option) {
     return *type;
 }
 
-std::int64_t positive(std::int64_t value, const char* option) {
-    constexpr std::int64_t kMost = 1'000'000'000;
-    if (value < 1) throw InputError(option, fmt::format("{} is not a count", value), "write 1 or more");
-    if (value > kMost)
-        throw InputError(option, fmt::format("{} is beyond reason", value), "write at most 1e9");
-    return value;
-}
-
 OptimizerKind optimizer_of(const std::string& name) {
     for (const auto kind : {OptimizerKind::adamw_fused, OptimizerKind::adamw_foreach,
                             OptimizerKind::adamw_8bit, OptimizerKind::sgd})
@@ -55,18 +47,18 @@ Recompute recompute_of(const std::string& name, Runtime runtime) {
 }
 
 std::int64_t recompute_every_of(const TrainingOptions& options, const ParallelPlan& plan) {
-    if (options.recompute_every == TrainingOptions::kNotSaid) return 0;
+    if (!options.recompute_every) return 0;
     if (plan.runtime != Runtime::pytorch || plan.recompute != Recompute::selective)
         throw InputError("--recompute-every", "is of the pytorch runtime's selective recomputation",
                          "add --runtime pytorch --recompute selective, or leave it out");
-    return positive(options.recompute_every, "--recompute-every");
+    return positive(*options.recompute_every, "--recompute-every");
 }
 
 std::int64_t sequence_of(const TrainingOptions& options, const Transformer& model,
                          std::vector<std::string>& warnings) {
-    if (options.sequence_length == TrainingOptions::kNotSaid)
+    if (!options.sequence_length)
         return model.max_position > 0 ? std::min(kDefaultSequence, model.max_position) : kDefaultSequence;
-    const std::int64_t length = positive(options.sequence_length, "--sequence-length");
+    const std::int64_t length = positive(*options.sequence_length, "--sequence-length");
     if (model.max_position == 0 || length <= model.max_position) return length;
     if (model.position == PositionKind::learned)
         throw InputError(
@@ -145,7 +137,7 @@ void refuse_unmodelled(const TrainingOptions& options) {
                          "add --runtime pytorch, or leave it out");
     if (!std::isfinite(options.max_grad_norm) || options.max_grad_norm < 0)
         throw InputError("--max-grad-norm", "is not a norm", "write a positive number, or leave it out");
-    if (options.loss_chunk < TrainingOptions::kNotSaid)
+    if (options.loss_chunk.value_or(0) < 0)
         throw InputError("--loss-chunk", "is negative", "write a number of tokens, 0 for all at once");
 }
 
@@ -246,6 +238,18 @@ LossSettings loss_of(const TrainingOptions& options, Runtime runtime) {
     return loss;
 }
 
+// What only another runtime heeds.
+void warn_without_effect(const TrainingOptions& options, Runtime runtime,
+                         std::vector<std::string>& warnings) {
+    const auto warn = [&](bool said, const char* option) {
+        if (said && runtime != Runtime::pytorch)
+            warnings.push_back(fmt::format("{} has no effect: it is of the pytorch runtime, not of {}",
+                                           option, name_of(runtime)));
+    };
+    warn(options.window_mask, "--window-mask");
+    warn(!options.gradient_as_bucket_view, "--no-gradient-as-bucket-view");
+}
+
 // Every piece of the logits is several ops of the program.
 void refuse_too_many_loss_chunks(const ParallelPlan& plan) {
     constexpr std::int64_t kMost = 1 << 15;
@@ -259,6 +263,14 @@ void refuse_too_many_loss_chunks(const ParallelPlan& plan) {
 }
 
 }  // namespace
+
+std::int64_t positive(std::int64_t value, const char* option) {
+    constexpr std::int64_t kMost = 1'000'000'000;
+    if (value < 1) throw InputError(option, fmt::format("{} is not a count", value), "write 1 or more");
+    if (value > kMost)
+        throw InputError(option, fmt::format("{} is beyond reason", value), "write at most 1e9");
+    return value;
+}
 
 Runtime runtime_of(const TrainingOptions& options) {
     if (const auto runtime = runtime_from(options.runtime)) return *runtime;
@@ -302,11 +314,10 @@ ParallelPlan plan_template(const TrainingOptions& options, const Transformer& mo
     plan.optimizer = optimizer_of(options.optimizer);
     plan.recompute = recompute_of(options.recompute, plan.runtime);
     plan.recompute_every = recompute_every_of(options, plan);
-    plan.loss_chunk = options.loss_chunk >= 0           ? options.loss_chunk
-                      : plan.runtime == Runtime::native ? kNativeLossChunk
-                                                        : 0;
+    plan.loss_chunk = options.loss_chunk.value_or(plan.runtime == Runtime::native ? kNativeLossChunk : 0);
     refuse_too_many_loss_chunks(plan);
     plan.loss = loss_of(options, plan.runtime);
+    warn_without_effect(options, plan.runtime, warnings);
     plan.gradient_as_bucket_view = options.gradient_as_bucket_view;
     plan.window_mask = options.window_mask;
     plan.no_sync = switch_of(options.no_sync, "--no-sync");

@@ -18,6 +18,9 @@ ParallelPlan plan_template(const TrainingOptions& options, const Transformer& mo
 std::vector<Strategy> strategies_of(const TrainingOptions& options, Runtime runtime, int ranks,
                                     int shard_group);
 
+// The value, or an InputError that names the option.
+std::int64_t positive(std::int64_t value, const char* option);
+
 Runtime runtime_of(const TrainingOptions& options);
 
 }  // namespace wirewise

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,13 +24,12 @@ struct ModelOptions {
 };
 
 struct MachineOptions {
-    static constexpr int kAllGpus = -1;
     std::string machine, gpu, fabric;
     std::vector<std::string> set_machine;  // /json/pointer=value
     std::vector<std::string> without;
     int nodes = 1;
-    int gpus = kAllGpus;  // per node
-    std::string gpu_ids;  // "0,1,4,5"
+    std::optional<int> gpus;  // per node [all]
+    std::string gpu_ids;      // "0,1,4,5"
     std::vector<std::string> nccl_env;
     void add_to(CLI::App& command, bool choose_gpus = true);
 };
@@ -42,10 +42,10 @@ constexpr const char* kMaskedAttention = "masked";
 struct TrainingOptions {
     std::string runtime = "native", strategy = "all";
     bool compile = false;
-    static constexpr int kNotSaid = -1;
-    int shard_group = kNotSaid;               // the GPUs of one node, or half of them on one node
-    std::int64_t sequence_length = kNotSaid;  // 4096 or the model's limit
-    std::int64_t micro_batch = 1, gradient_accumulation = 1, global_batch = kNotSaid;
+    std::optional<int> shard_group;               // the GPUs of one node, or half of them on one node
+    std::optional<std::int64_t> sequence_length;  // 4096 or the model's limit
+    std::int64_t micro_batch = 1, gradient_accumulation = 1;
+    std::optional<std::int64_t> global_batch;
     std::string no_sync = "on";
     std::string parameter_dtype = "bf16", gradient_dtype, reduce_dtype, compute_dtype = "bf16";
     std::string optimizer_state_dtype = "fp32", master_dtype = "fp32", optimizer = "adamw_fused";
@@ -53,11 +53,11 @@ struct TrainingOptions {
     int fsdp_version = kNotSaid;  // 2
     bool limit_all_gathers = true, use_orig_params = true;
     std::string offload, recompute;
-    std::int64_t recompute_every = kNotSaid;
+    std::optional<std::int64_t> recompute_every;
     bool repeat_kv = false;
     std::string attention;  // empty: as the model's reference implementation has it
     double max_grad_norm = 0;
-    std::int64_t loss_chunk = kNotSaid;  // the runtime's own
+    std::optional<std::int64_t> loss_chunk;  // the runtime's own
     bool compile_loss = false, keep_logits = false, loss_outside = false, loss_upcast = true;
     std::string profile;
     std::string deepspeed_config;  // a file

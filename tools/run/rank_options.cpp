@@ -49,13 +49,13 @@ RunSettings RankOptions::settings(int world) const {
 }
 
 int ranks_started(const RankPlace& place, const MachineOptions& options) {
-    if (options.gpus == MachineOptions::kAllGpus) return place.world;
-    const bool fits = options.gpus * options.nodes == place.world ||
-                      (options.nodes == 1 && options.gpus == place.local_world);
+    if (!options.gpus) return place.world;
+    const bool fits = *options.gpus * options.nodes == place.world ||
+                      (options.nodes == 1 && *options.gpus == place.local_world);
     if (!fits)
         throw InputError(
             "--gpus",
-            fmt::format("{} on {} node{} do not make the {} ranks that {} started", options.gpus,
+            fmt::format("{} on {} node{} do not make the {} ranks that {} started", *options.gpus,
                         options.nodes, options.nodes == 1 ? "" : "s", place.world, place.launcher),
             "leave --gpus and --nodes out, or start as many ranks");
     return place.world;

@@ -1,6 +1,7 @@
 #include "tools/run/run_inputs.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -51,12 +52,12 @@ void set_numbers(const RunOptions& options, Hyperparameters& numbers) {
 
 int ranks_of(const RunOptions& options, bool single, int most) {
     if (!options.machine.gpu_ids.empty()) return static_cast<int>(split(options.machine.gpu_ids, ',').size());
-    if (single) return options.machine.gpus == MachineOptions::kAllGpus ? 1 : options.machine.gpus;
-    if (options.machine.gpus == MachineOptions::kAllGpus) return most;
-    if (options.machine.gpus < 1 || options.machine.gpus > kMostRanks)
-        throw InputError("--gpus", fmt::format("{} is no number of ranks", options.machine.gpus),
+    if (!options.machine.gpus) return single ? 1 : most;
+    const int gpus = *options.machine.gpus;
+    if (gpus < 1 || gpus > kMostRanks)
+        throw InputError("--gpus", fmt::format("{} is no number of ranks", gpus),
                          fmt::format("write 1 to {}", kMostRanks));
-    return options.machine.gpus;
+    return gpus;
 }
 
 void set_strategy(const RunOptions& options, const RankCount& count, ParallelPlan& plan) {
@@ -69,21 +70,42 @@ void set_strategy(const RunOptions& options, const RankCount& count, ParallelPla
     const int ranks =
         count.started ? *count.started : ranks_of(options, named == Strategy::single, count.most);
     plan.strategy = named.value_or(ranks == 1 ? Strategy::single : Strategy::fsdp);
-    const int group =
-        options.training.shard_group > 0 ? options.training.shard_group : std::max(1, ranks / 2);
-    plan.mesh = mesh_for(plan.strategy, ranks, group);
+    const std::int64_t group =
+        positive(options.training.shard_group.value_or(std::max(1, ranks / 2)), "--shard-group");
+    plan.mesh = mesh_for(plan.strategy, ranks, static_cast<int>(group));
 }
 
 // The accumulation that makes the sequences asked for; after the strategy, which says how many ranks share.
 void set_global_batch(const TrainingOptions& options, ParallelPlan& plan) {
-    if (options.global_batch == TrainingOptions::kNotSaid) return;
+    if (!options.global_batch) return;
     const std::int64_t together = plan.micro_batch * plan.mesh.world();
-    if (options.global_batch < 1 || options.global_batch % together != 0)
+    if (positive(*options.global_batch, "--global-batch") % together != 0)
         throw InputError(
             "--global-batch",
-            fmt::format("{} is not a multiple of micro-batch x ranks = {}", options.global_batch, together),
+            fmt::format("{} is not a multiple of micro-batch x ranks = {}", *options.global_batch, together),
             fmt::format("write for example {}", 2 * together));
-    plan.gradient_accumulation = options.global_batch / together;
+    plan.gradient_accumulation = *options.global_batch / together;
+}
+
+// The file says how many ranks there are.
+void require_ranks_of(const ParallelPlan& plan, const RunOptions& options, const RankCount& count) {
+    const int world = plan.mesh.world();
+    const auto refuse = [&](const char* option, int ranks) {
+        if (ranks != world)
+            throw InputError(
+                option, fmt::format("{} ranks, but --plan {} is a plan for {}", ranks, options.plan, world),
+                fmt::format("leave {} out, or write another plan: wirewise plan --gpus {} "
+                            "--plan-out FILE",
+                            option, ranks));
+    };
+    if (count.started && *count.started != world)
+        throw InputError("--plan",
+                         fmt::format("is a plan for {} ranks; {} were started", world, *count.started),
+                         "start as many as the plan has");
+    if (count.started) return;
+    if (options.machine.gpus) refuse("--gpus", *options.machine.gpus);
+    if (!options.machine.gpu_ids.empty())
+        refuse("--gpu-ids", static_cast<int>(split(options.machine.gpu_ids, ',').size()));
 }
 
 // The plan file's model and plan, or those of the options.
@@ -103,11 +125,7 @@ void set_model_and_plan(const RunOptions& options, const RankCount& count, RunIn
     if (file) {
         inputs.plan = file->plan;
         inputs.numbers.max_gradient_norm = file->max_grad_norm;
-        if (count.started && *count.started != inputs.plan.mesh.world())
-            throw InputError("--plan",
-                             fmt::format("is a plan for {} ranks; {} were started", inputs.plan.mesh.world(),
-                                         *count.started),
-                             "start as many as the plan has");
+        require_ranks_of(inputs.plan, options, count);
         return;
     }
     inputs.plan = plan_template(options.training, inputs.model, inputs.warnings);
@@ -125,11 +143,11 @@ std::optional<TokenWidth> token_width_of(const std::string& word) {
 
 // A token file that fixes the batch fixes sequence length and micro-batch too.
 void fit_plan_to(BatchShape shape, const RunOptions& options, ParallelPlan& plan) {
-    const std::int64_t asked = options.training.global_batch;
-    if (asked != TrainingOptions::kNotSaid && asked != shape.batch)
+    const auto asked = options.training.global_batch;
+    if (asked && *asked != shape.batch)
         throw InputError("--global-batch",
-                         fmt::format("{} is asked for, but {} has {} sequences a step", asked, options.tokens,
-                                     shape.batch),
+                         fmt::format("{} is asked for, but {} has {} sequences a step", *asked,
+                                     options.tokens, shape.batch),
                          "leave it out");
     const std::int64_t parts = plan.mesh.world() * plan.gradient_accumulation;
     if (shape.batch % parts != 0)
@@ -165,6 +183,22 @@ void require_something_to_round(const RunInputs& inputs) {
 }
 
 }  // namespace
+
+void warn_of_machine(const RunOptions& options, std::vector<std::string>& warnings) {
+    const MachineOptions& machine = options.machine;
+    const std::pair<bool, const char*> said[] = {
+        {!machine.machine.empty(), "--machine"},         {!machine.gpu.empty(), "--gpu"},
+        {!machine.set_machine.empty(), "--set-machine"}, {!machine.without.empty(), "--without"},
+        {!machine.fabric.empty(), "--fabric"},           {!machine.nccl_env.empty(), "--nccl-env"}};
+    std::vector<std::string> names;
+    for (const auto& [is_said, name] : said)
+        if (is_said) names.emplace_back(name);
+    if (!names.empty())
+        warnings.push_back(
+            fmt::format("{} {} no effect: with --backend host the ranks are threads or "
+                        "processes on this machine's CPU",
+                        fmt::join(names, ", "), names.size() == 1 ? "has" : "have"));
+}
 
 RunInputs run_inputs_of(const RunOptions& options, const RankCount& count) {
     RunInputs inputs{.machine = options.machine};

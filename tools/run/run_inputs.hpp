@@ -30,6 +30,9 @@ struct RankCount {
     int most = 1;                // where nobody says how many
     std::optional<int> started;  // those that a launcher has started
 };
+// With the host backend the machine's options do nothing: says which were written.
+void warn_of_machine(const RunOptions& options, std::vector<std::string>& warnings);
+
 // Throws InputError naming the option or file.
 RunInputs run_inputs_of(const RunOptions& options, const RankCount& count);
 

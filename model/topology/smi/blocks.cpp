@@ -17,8 +17,12 @@ class Cutter {
     explicit Cutter(Repairs& repairs) : repairs_(repairs) {}
 
     void take(const std::string& line) {
+        ++line_;
         if (line.size() > kLongestLine) return;
-        if (const auto row = row_in(line)) return take_row(*row);
+        if (auto row = row_in(line)) {
+            row->line = line_;
+            return take_row(*row);
+        }
         if (widens_header(line) || lengthens_row(line)) return repairs_.note("wrapped lines joined");
         if (auto header = header_in(line)) {
             if (header->fused) repairs_.note("column names that ran together told apart");
@@ -83,6 +87,7 @@ class Cutter {
 
     Repairs& repairs_;
     std::vector<Block> blocks_;
+    std::size_t line_ = 0;
 };
 
 }  // namespace

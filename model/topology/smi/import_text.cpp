@@ -6,6 +6,7 @@
 
 #include "model/topology/disjoint_sets.hpp"
 #include "model/topology/smi/other_text.hpp"
+#include "model/topology/smi/spreadsheet.hpp"
 #include "model/topology/smi/wiring.hpp"
 
 namespace wirewise::smi {
@@ -60,15 +61,19 @@ void add_rates(const Machine& machine, TopologyFacts& facts) {
 }  // namespace
 
 bool holds_matrix(std::string_view text) {
+    if (is_of_amd(text)) return false;
     Repairs repairs;
-    return !is_of_amd(text) && read_matrix(clean_lines(text, repairs), repairs).matrix.has_value();
+    std::vector<std::string> lines = clean_lines(text, repairs);
+    undo_spreadsheet(lines, repairs);
+    return read_matrix(lines, repairs).matrix.has_value();
 }
 
 ImportResult import_text(std::string_view text, const ImportHints& hints) {
     ImportResult result;
     result.kind = "nvidia-smi topo -m text";
     Repairs repairs;
-    const std::vector<std::string> lines = clean_lines(text, repairs);
+    std::vector<std::string> lines = clean_lines(text, repairs);
+    undo_spreadsheet(lines, repairs);
     Reading reading = read_matrix(lines, repairs);
     if (!reading.matrix || is_of_amd(text)) {
         result.kind = "text";

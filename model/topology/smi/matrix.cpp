@@ -54,6 +54,20 @@ bool aligned(const Row& row, const std::vector<std::string>& columns) {
     return true;
 }
 
+// Where a row stops too early: at its end, or at a word that is no class.
+std::string first_unread(const Row& row, const std::vector<std::string>& columns) {
+    const auto begin = row.rest.find_first_not_of(" \t");
+    if (begin == std::string::npos)
+        return fmt::format("row {} after its cell {} of {} (line {})", row.device, row.cells.size(),
+                           columns.size(), row.line);
+    const std::string word = row.rest.substr(begin, row.rest.find_first_of(" \t", begin) - begin);
+    return fmt::format(
+        "row {} after its cell {} of {}: line {} has \"{}\" under {}, where NV# (as NV4), PIX, "
+        "PXB, PHB, NODE or SYS is wanted",
+        row.device, row.cells.size(), columns.size(), row.line, word.substr(0, 24),
+        columns[row.cells.size()]);
+}
+
 void read_row(const Row& row, const std::vector<std::string>& columns, const Block& block, Matrix& matrix) {
     const auto index = find_column(matrix, row.device);
     if (!index) return;  // noted below, together with its like
@@ -76,9 +90,7 @@ void read_row(const Row& row, const std::vector<std::string>& columns, const Blo
     if (differs)
         matrix.warnings.push_back(
             fmt::format("row {} stands twice and differs: the first is read", row.device));
-    if (row.cells.size() < columns.size())
-        matrix.missing.push_back(
-            fmt::format("row {} after its cell {} of {}", row.device, row.cells.size(), columns.size()));
+    if (row.cells.size() < columns.size()) matrix.missing.push_back(first_unread(row, columns));
     if (row.cells.size() > columns.size())
         matrix.missing.push_back(fmt::format("column names: row {} has {} cells, the header {}", row.device,
                                              row.cells.size(), columns.size()));
@@ -95,10 +107,30 @@ void note_unplaced_rows(const Block& block, Matrix& matrix) {
                                              names.size() > 1 ? "s" : "", fmt::join(names, ", ")));
 }
 
-void note_missing_rows(Matrix& matrix) {
+// A line that begins with the device but holds no class: its first cell is garbled.
+std::optional<Row> garbled_row(const std::string& device, const std::vector<std::string>& lines) {
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const auto begin = lines[i].find_first_not_of(" \t");
+        if (begin == std::string::npos || !lines[i].substr(begin).starts_with(device)) continue;
+        const std::string rest = lines[i].substr(begin + device.size());
+        if (rest.empty() || (rest.front() != ' ' && rest.front() != '\t') || header_in(lines[i])) continue;
+        Row row;
+        row.device = device;
+        row.rest = rest;
+        row.line = i + 1;
+        return row;
+    }
+    return std::nullopt;
+}
+
+void note_missing_rows(Matrix& matrix, const std::vector<std::string>& columns,
+                       const std::vector<std::string>& lines) {
     std::vector<std::string> rows;
-    for (const Device& device : matrix.devices)
-        if (!device.row_found) rows.push_back(device.column);
+    for (const Device& device : matrix.devices) {
+        if (device.row_found) continue;
+        const auto garbled = garbled_row(device.column, lines);
+        rows.push_back(garbled ? first_unread(*garbled, columns).substr(4) : device.column);
+    }
     if (!rows.empty())
         matrix.missing.push_back(fmt::format("row{} {}", rows.size() > 1 ? "s" : "", fmt::join(rows, ", ")));
 }
@@ -118,13 +150,13 @@ void settle_disagreements(Matrix& matrix) {
         }
 }
 
-Matrix matrix_of(const Block& block) {
+Matrix matrix_of(const Block& block, const std::vector<std::string>& lines) {
     Matrix matrix;
     const std::vector<std::string> columns = columns_of(block, matrix);
     add_devices(columns, matrix);
     for (const Row& row : block.rows) read_row(row, columns, block, matrix);
     note_unplaced_rows(block, matrix);
-    note_missing_rows(matrix);
+    note_missing_rows(matrix, columns, lines);
     settle_disagreements(matrix);
     return matrix;
 }
@@ -195,7 +227,7 @@ Reading read_matrix(const std::vector<std::string>& lines, Repairs& repairs) {
     }
     if (matrices.empty()) return reading;
     repairs = tentative;
-    Matrix matrix = matrix_of(*chosen(matrices));
+    Matrix matrix = matrix_of(*chosen(matrices), lines);
     if (matrix.gpus().empty()) return reading;
     if (matrices.size() > 1)
         matrix.warnings.push_back(

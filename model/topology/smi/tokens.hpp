@@ -39,6 +39,7 @@ struct Row {
     std::vector<bool> peers;          // of a peer-access row: OK or refused (self is OK)
     std::string rest;                 // what follows the cells, its leading gap included
     std::size_t rest_at = 0;          // where that stood on the line
+    std::size_t line = 0;             // of the text, from 1
     bool fused = false, prefixed = false;
 };
 
