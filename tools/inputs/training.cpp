@@ -76,8 +76,8 @@ bool writes_attention_out(const TrainingOptions& options, const Transformer& mod
 }
 
 int fsdp_version_of(const TrainingOptions& options, Runtime runtime) {
-    const int version = options.fsdp_version;
-    if (version == TrainingOptions::kNotSaid) return ParallelPlan{}.fsdp_version;
+    if (!options.fsdp_version) return ParallelPlan{}.fsdp_version;
+    const int version = *options.fsdp_version;
     if (version != 1 && version != 2)
         throw InputError("--fsdp-version", fmt::format("there is no version {}", version), "write 1 or 2");
     if (runtime != Runtime::pytorch)
