@@ -68,7 +68,7 @@ class Engine {
     bool pass_barrier() {
         if (epoch_ == tasks_.barriers.size()) return false;
         const HostBarrier& barrier = tasks_.barriers[epoch_];
-        if (ended_ < barrier.tasks) return false;
+        if (lanes_[barrier.stream].next - tasks_.streams[barrier.stream].data() < barrier.tasks) return false;
         base_ = std::max(base_, now_ - barrier.issue);
         ++epoch_;
         return true;
@@ -90,7 +90,7 @@ class Engine {
     // go on.
     bool start_next(Lane& lane) {
         bool released = false;
-        for (; lane.next != lane.end && issued(*lane.next); ++lane.next, ++ended_) {
+        for (; lane.next != lane.end && issued(*lane.next); ++lane.next) {
             const Task& task = *lane.next;
             if (task.kind == TaskKind::record)
                 fired_[task.event] = released = true;
@@ -202,7 +202,6 @@ class Engine {
         lane.running = false;
         lane.delay = 0;
         ++lane.next;
-        ++ended_;
         --running_;
     }
 
@@ -226,7 +225,7 @@ class Engine {
     Picoseconds now_ = 0;
     Picoseconds base_;  // the host's clock: a task is issued at base_ + task.issue
     Picoseconds next_issue_ = kNever;
-    std::uint32_t epoch_ = 0, ended_ = 0;
+    std::uint32_t epoch_ = 0;
     int running_ = 0;
     std::vector<char> fired_;
     std::array<std::uint32_t, kAxisCount> turn_{};

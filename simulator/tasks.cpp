@@ -88,7 +88,8 @@ class Pricing {
                     push(index, op, TaskKind::record, runtime_.event).event = raw(x.event);
                 },
                 [&](const Wait& x) { push(index, op, TaskKind::wait, runtime_.event).event = raw(x.event); },
-                [](const Allocate&) {}, [](const Release&) {}, [&](const HostWork& x) { add_host_work(x); }},
+                [](const Allocate&) {}, [](const Release&) {},
+                [&](const HostWork& x) { add_host_work(op.stream, x); }},
             op.payload);
     }
 
@@ -163,7 +164,7 @@ class Pricing {
         task.link = out ? device_to_host : in ? host_to_device : device_to_device;
     }
 
-    void add_host_work(const HostWork& work) {
+    void add_host_work(StreamId stream, const HostWork& work) {
         const auto spend = [&](Seconds each) {
             host_ += static_cast<Picoseconds>(picoseconds(each * work.count));
         };
@@ -175,7 +176,9 @@ class Pricing {
             case HostWorkKind::launches:
                 return spend(runtime_.kernel);
             case HostWorkKind::synchronize:
-                result_.barriers.push_back({static_cast<std::uint32_t>(launches_), host_});
+                result_.barriers.push_back(
+                    {static_cast<std::uint8_t>(stream),
+                     static_cast<std::uint32_t>(result_.streams[index_of(stream)].size()), host_});
                 return spend(runtime_.synchronize);
         }
     }

@@ -43,9 +43,10 @@ struct Task {
     double share = 0, delay = 0, slowdown = 0;
 };
 
-// The host waits until the first `tasks` tasks have ended, and goes on when it has spent `issue` of its own
-// time.
+// The host waits until the first `tasks` tasks of a stream have ended, and goes on when it has spent `issue`
+// of its own time.
 struct HostBarrier {
+    std::uint8_t stream = 0;
     std::uint32_t tasks = 0;
     Picoseconds issue = 0;
 };

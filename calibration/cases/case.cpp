@@ -19,4 +19,8 @@ std::string_view name_of(MeasuredQuantity quantity) {
     return names[static_cast<std::size_t>(quantity)];
 }
 
+bool is_verdict(MeasuredQuantity quantity) {
+    return quantity == MeasuredQuantity::oom || quantity == MeasuredQuantity::host_oom;
+}
+
 }  // namespace wirewise

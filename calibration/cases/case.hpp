@@ -26,6 +26,8 @@ enum class MeasuredQuantity : std::uint8_t {
     step_ratio,  // how many times as long a step of another setting takes
 };
 std::string_view name_of(MeasuredQuantity quantity);
+// Yes or no, not an amount.
+bool is_verdict(MeasuredQuantity quantity);
 
 struct Reading {
     MeasuredQuantity quantity{};

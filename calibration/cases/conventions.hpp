@@ -1,7 +1,7 @@
 // What the words of a published run imply without saying: conventions/*.json, compiled in. A rule holds when
 // each condition of its `when` does, and adds its `facts`; later rules override earlier ones, except that
 // what they assume ("apart") adds up. A rule with `unless` holds only where no rule before it gave that fact:
-// a default. Every rule names its source.
+// a default. A rule that is more than the plain reading of a word names its source.
 #pragma once
 
 #include <map>

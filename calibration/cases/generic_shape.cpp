@@ -50,7 +50,8 @@ double parameters_in(std::string_view name) {
         const bool size = at < name.size() && (name[at] == 'B' || name[at] == 'b');
         const bool word =
             size && (at + 1 == name.size() || !std::isalnum(static_cast<unsigned char>(name[at + 1])));
-        if (error == std::errc() && word) return billions * 1e9;
+        const bool times = i > 1 && (name[i - 1] == 'x' || name[i - 1] == 'X') && is_digit(name[i - 2]);
+        if (error == std::errc() && word) return times ? 0 : billions * 1e9;
     }
     return 0;
 }

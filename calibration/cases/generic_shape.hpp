@@ -15,7 +15,7 @@ struct GenericShape {
 // 0; the depth follows.
 GenericShape llama_of(double parameters, std::int64_t vocabulary, std::int64_t hidden);
 
-// "Qwen3.8-27B" -> 27e9; 0 where the name holds no such size.
+// "Qwen3.8-27B" -> 27e9; 0 where the name holds no such size, or that of one expert ("8x7B").
 double parameters_in(std::string_view name);
 
 }  // namespace wirewise

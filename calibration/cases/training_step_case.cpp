@@ -77,8 +77,9 @@ void add_option(std::vector<std::string>& words, const JsonLine& line, const std
     if (!value.is_boolean()) return add(words, option, value_text(value));
     if (key == "no_sync") return add(words, option, value.get<bool>() ? "on" : "off");
     if (value.get<bool>()) words.push_back(option);
-    if (!value.get<bool>() && key == "gradient_as_bucket_view")
-        words.emplace_back("--no-gradient-as-bucket-view");
+    const bool on_by_default =
+        key == "gradient_as_bucket_view" || key == "limit_all_gathers" || key == "use_orig_params";
+    if (!value.get<bool>() && on_by_default) words.push_back("--no-" + option.substr(2));
 }
 
 // Rows of the harness that names its attention so were run on the dimensions of a config, without its sliding

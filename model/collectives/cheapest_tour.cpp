@@ -8,8 +8,9 @@ namespace wirewise {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr int kQuick = 10, kExact = 16;  // ranks; a table for 16 has half a million places
-constexpr std::size_t kFew = 32, kMany = 2000;
+// Ranks up to which all tours are looked at, at once or where the beam found nothing: 2^(ranks - 1) sets.
+constexpr int kAtOnce = 10, kAfterBeam = 16;
+constexpr std::size_t kNarrowBeam = 32, kWideBeam = 2000;
 
 std::size_t at(int row, int column, int ranks) { return static_cast<std::size_t>(row * ranks + column); }
 
@@ -147,12 +148,12 @@ std::vector<int> cheapest_of_promising(const Reduced& reduced, int ranks, Tour t
 }  // namespace
 
 std::vector<int> cheapest_tour(const std::vector<double>& cost, int ranks, Tour tour, double limit) {
-    if (ranks <= kQuick) return cheapest_of_all(cost, ranks, tour, limit);
+    if (ranks <= kAtOnce) return cheapest_of_all(cost, ranks, tour, limit);
     const Reduced reduced = beyond_least(cost, ranks, tour);
-    std::vector<int> order = cheapest_of_promising(reduced, ranks, tour, limit, kFew);
+    std::vector<int> order = cheapest_of_promising(reduced, ranks, tour, limit, kNarrowBeam);
     if (!order.empty()) return order;
-    if (ranks <= kExact) return cheapest_of_all(reduced.cost, ranks, tour, limit - reduced.taken);
-    return cheapest_of_promising(reduced, ranks, tour, limit, kMany);
+    if (ranks <= kAfterBeam) return cheapest_of_all(reduced.cost, ranks, tour, limit - reduced.taken);
+    return cheapest_of_promising(reduced, ranks, tour, limit, kWideBeam);
 }
 
 }  // namespace wirewise

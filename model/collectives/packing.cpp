@@ -74,7 +74,7 @@ class Simplex {
 // A wire worth less than nothing should rather have room.
 Column room_wanted(const std::vector<double>& prices) {
     const auto least = std::min_element(prices.begin(), prices.end());
-    if (*least > -kTolerance) return {};
+    if (least == prices.end() || *least > -kTolerance) return {};
     Column room(prices.size(), 0.0);
     room[static_cast<std::size_t>(least - prices.begin())] = 1;
     return room;

@@ -1,8 +1,9 @@
 // NCCL grows rings rank by rank at the speeds of a ladder, and stops by rules (v2.30.7, src/graph/search.cc,
 // ncclTopoCompute, read 2026-11). On wiring that people build it ends near the most that rings can carry, but
 // a walk like that may be led astray by a wider link. Here the most itself is found, as a linear program over
-// all rings, so that a wider link never costs. Of NCCL's rules those stay that shape the answer: which path
-// types are used, and how many channels at which step of the ladder.
+// all rings, so that a wider link does not cost (as far as cheapest_tour finds the rings). Of NCCL's rules
+// those stay that shape the answer: which path types are used, and how many channels at which step of the
+// ladder.
 #include "model/collectives/ring_search.hpp"
 
 #include <algorithm>
@@ -70,6 +71,7 @@ std::vector<Ring> most_tours(const GroupWires& wires, const WireRows& rows, Tour
     };
     const std::vector<double> amounts = pack(rows.size(), cheapest);
     const double sum = std::accumulate(amounts.begin(), amounts.end(), 0.0);
+    if (!(sum > 0)) return {};  // no wire whose rate is known
     for (std::size_t i = 0; i < amounts.size(); ++i) tours[i].share = amounts[i] / sum;
     std::erase_if(tours, [](const Ring& one) { return one.share < kRounding; });
     return tours;
@@ -91,7 +93,8 @@ void choose_channels(RingPlan& plan, double rate, double widest, double capabili
     for (const double speed : speed_ladder(capability)) {
         if (speed > widest * (1 + kRounding)) continue;
         if (best > 0 && speed / plan.speed <= 0.49) break;
-        const int channels = std::min(kMostChannels, static_cast<int>(rate * (1 + kRounding) / speed));
+        const int channels =
+            static_cast<int>(std::min<double>(kMostChannels, rate * (1 + kRounding) / speed));
         if (channels * speed <= best) continue;
         best = channels * speed;
         plan.channels = channels;

@@ -22,7 +22,8 @@ struct RingPlan {
     HopType farthest = HopType::none;  // the path types the rings may use
 };
 
-// Rings share the wires so that together they carry the most, which no wider link can lower.
+// Rings share the wires so that together they carry the most, which no wider link can lower: proven up to ten
+// ranks, beyond as far as the search for rings goes (see cheapest_tour.hpp).
 RingPlan search_rings(const GroupWires& wires, double compute_capability);
 
 // NCCL's ladder within a server for a GPU generation, in bytes per second, falling.

@@ -32,16 +32,20 @@ struct Reached {
     double compute_capability, forward, backward;
     std::string_view source;
 };
+constexpr Reached kFlash2OnAmpere{
+    AttentionLibrary::flash2, 8.0, 0.62, 0.53,
+    "published: FlashAttention-2 paper, A100, 50-73 % forward, up to 63 % backward"};
+constexpr Reached kFlash1OnAmpere{
+    AttentionLibrary::flash1, 8.0, 0.40, 0.30,
+    "published: FlashAttention-2 paper on the first, A100, 30-50 % forward and 25-35 % backward: their "
+    "middles"};
 constexpr std::array<Reached, 6> kReached{{
-    {AttentionLibrary::flash2, 8.0, 0.62, 0.53,
-     "published: FlashAttention-2 paper, A100, 50-73 % forward, up to 63 % backward"},
+    kFlash2OnAmpere,
     {AttentionLibrary::flash2, 9.0, 0.36, 0.33,
      "published: FlashAttention-2 paper, up to 335 TFLOP/s on H100 without its instructions; "
      "FlashAttention-3 paper, 35 %"},
     {AttentionLibrary::flash2, 10.0, 0.16, 0.145, "assumed: H100's rates, the newer instructions unused"},
-    {AttentionLibrary::flash1, 8.0, 0.40, 0.30,
-     "published: FlashAttention-2 paper on the first, A100, 30-50 % forward and 25-35 % backward: their "
-     "middles"},
+    kFlash1OnAmpere,
     {AttentionLibrary::flash1, 9.0, 0.23, 0.19,
      "FlashAttention 2 on H100 x the first against the second on A100"},
     {AttentionLibrary::flash1, 10.0, 0.10, 0.08, "assumed: H100's rates, the newer instructions unused"},
@@ -72,9 +76,11 @@ FlopsPerSecond half_precision_peak(const GpuModel& gpu) {
 
 // With a mask tensor PyTorch takes other kernels. On Ampere the memory-efficient ones (xformers' CUTLASS),
 // which are as fast as the first FlashAttention, half of the second (FlashAttention-2 paper, section 4.1):
-// the rates above, forward once and backward, 2.5 times the work, together. On Hopper, measured: H200, 11
-// steps of 2026-11-30.
-constexpr double kMaskedOnHopper = 1.47, kMaskedBefore = (0.62 / 0.40 + 2.5 * 0.53 / 0.30) / 3.5;
+// the paper's rates above, forward once and backward, 2.5 times the work, together. On Hopper, measured:
+// H200, 11 steps of 2026-11-30.
+constexpr double kMaskedOnHopper = 1.47;
+constexpr double time_of(const Reached& rates) { return 1 / rates.forward + 2.5 / rates.backward; }
+constexpr double kMaskedBefore = time_of(kFlash1OnAmpere) / time_of(kFlash2OnAmpere);
 
 // At head size 64 the exponentials take twice their share: 1.4 measured with cuDNN's kernels for Hopper
 // (H200, 2026-11-30); kernels of Ampere's instructions lose less, 187 against 203 TFLOP/s (FlashAttention-2

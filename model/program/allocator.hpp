@@ -21,7 +21,13 @@ class Allocator {
     virtual ~Allocator() = default;
     // `pool`: the stream whose memory it comes from; pools never share.
     virtual Block allocate(Bytes bytes, StreamId pool, Lifetime lifetime) = 0;
-    virtual void free(const Block& block) = 0;
+    // Two halves: the block counts no longer; its memory may be handed out again.
+    void free(const Block& block) {
+        drop(block);
+        reuse(block);
+    }
+    virtual void drop(const Block& block) = 0;
+    virtual void reuse(const Block& block) = 0;
     virtual Bytes allocated() const = 0;  // sum of the blocks handed out
     virtual Bytes reserved() const = 0;   // held from the driver
 };

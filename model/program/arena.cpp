@@ -26,9 +26,10 @@ class Arena final : public Allocator {
         return {blocks_.at(id).address, Bytes(wanted), index, id};
     }
 
-    void free(const Block& block) override {
+    void drop(const Block& block) override { allocated_ -= block.bytes; }
+
+    void reuse(const Block& block) override {
         if (block.address < 0) return;
-        allocated_ -= block.bytes;
         Region& region = regions_[blocks_.at(block.handle).pool];
         const std::uint32_t merged = give_back(blocks_, region.free, block.handle);
         if (blocks_.at(merged).next == MemoryBlock::kNone) region.last = merged;

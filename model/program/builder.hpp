@@ -27,6 +27,8 @@ class ProgramBuilder {
     // must agree.
     BufferId transient(std::string_view name, Bytes bytes, DType dtype, Role role, StreamId home);
     BufferId persistent(std::string_view name, Bytes bytes, DType dtype, Role role, StreamId home);
+    // Marks it as followed by the allocator: see Buffer.
+    void follow(BufferId id) { program_.buffers[index_of(id)].followed = true; }
     // In host memory.
     BufferId on_host(Lifetime lifetime, std::string_view name, Bytes bytes, DType dtype, Role role,
                      StreamId home);

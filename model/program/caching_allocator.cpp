@@ -52,9 +52,10 @@ class CachingAllocator final : public Allocator {
         return {blocks_.at(id).address, Bytes(blocks_.at(id).bytes), 0, id};
     }
 
-    void free(const Block& block) override {
+    void drop(const Block& block) override { allocated_ -= block.bytes; }
+
+    void reuse(const Block& block) override {
         if (block.address < 0) return;
-        allocated_ -= block.bytes;
         give_back(blocks_, pools_[blocks_.at(block.handle).pool], block.handle);
     }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/program/followed.hpp"
 #include "model/program/stream_order.hpp"
 
 namespace wirewise {
@@ -59,9 +60,10 @@ class LivenessScan {
     Liveness run() && {
         find_mentions();
         if (program_.free_rule == FreeRule::at_last_use)
-            for (std::size_t b = 0; b < live_.freed_at.size(); ++b) live_.freed_at[b] = last_mention_[b];
+            live_.freed_at = last_mention_;
         else
             for (std::size_t i = 0; i < program_.ops.size(); ++i) follow(i);
+        live_.dropped_at = live_.freed_at;
         return std::move(live_);
     }
 
@@ -121,6 +123,10 @@ class LivenessScan {
 
 }  // namespace
 
-Liveness liveness(const StepProgram& program) { return LivenessScan(program).run(); }
+Liveness liveness(const StepProgram& program) {
+    Liveness live = LivenessScan(program).run();
+    if (std::ranges::any_of(program.buffers, &Buffer::followed)) wait_for_host(program, live);
+    return live;
+}
 
 }  // namespace wirewise

@@ -1,6 +1,6 @@
 // From when to when each buffer needs memory. Memory follows host issue order: a buffer is born just before
 // the first op that names it and is dropped by the host after the last. When its memory may be reused is the
-// program's FreeRule.
+// program's FreeRule. Of followed buffers: see followed.hpp.
 #pragma once
 
 #include <vector>
@@ -15,6 +15,8 @@ struct Liveness {
     std::vector<std::uint32_t>
         freed_at;  // buffer -> op index after which its memory may be reused; the op count when
                    // that is the program's end; kNever for persistent buffers that live on
+    std::vector<std::uint32_t> dropped_at;  // buffer -> op index after which it no longer counts as
+                                            // allocated; before freed_at where it is followed, else the same
 };
 
 // A persistent buffer is freed only where a Release names it; `born_at` is then its first use in this

@@ -67,11 +67,11 @@ std::string op_line(const StepProgram& program, std::size_t index) {
 
 std::string buffer_line(const StepProgram& program, std::size_t index) {
     const Buffer& buffer = program.buffers[index];
-    return fmt::format("b{} \"{}\" {} {} {} B {}{} on {}\n", index, to_text(buffer.name),
+    return fmt::format("b{} \"{}\" {} {} {} B {}{} on {}{}\n", index, to_text(buffer.name),
                        name_of(buffer.role), name_of(buffer.dtype), buffer.bytes.count(),
                        buffer.space == MemorySpace::host ? "host " : "",
                        buffer.lifetime == Lifetime::persistent ? "persistent" : "transient",
-                       program.streams[index_of(buffer.home)].name);
+                       program.streams[index_of(buffer.home)].name, buffer.followed ? ", followed" : "");
 }
 
 }  // namespace

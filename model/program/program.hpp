@@ -75,6 +75,9 @@ struct Buffer {
     Lifetime lifetime = Lifetime::transient;
     StreamId home{};  // the stream whose memory pool holds it
     MemorySpace space = MemorySpace::device;
+    // PyTorch's record_stream(): the allocator itself follows the uses on other streams. Let go of, the
+    // buffer counts no longer, but its memory is reused only once the host knows that they have ended.
+    bool followed = false;
 };
 
 // host: a FIFO of kernels that the CPU computes, on buffers in host memory.

@@ -12,7 +12,8 @@ void add_to(Hash& hash, const Name& name) {
 
 void add_to(Hash& hash, const Buffer& buffer) {
     add_to(hash, buffer.name);
-    hash.add(buffer.bytes.count(), buffer.dtype, buffer.role, buffer.lifetime, buffer.home, buffer.space);
+    hash.add(buffer.bytes.count(), buffer.dtype, buffer.role, buffer.lifetime, buffer.home, buffer.space,
+             buffer.followed);
 }
 
 void add_to(Hash& hash, const Payload& payload) {

@@ -70,6 +70,8 @@ void MemoryCheck::check_reuse(std::size_t buffer, std::size_t index, const Strea
 
 void MemoryCheck::free(std::size_t buffer, std::size_t index, const StreamOrder& order, FaultNotes& notes) {
     if (!placed(buffer)) return;
+    if (program_.buffers[buffer].followed)  // the allocator itself waited
+        std::fill_n(uses(buffer), streams_, Point{0});
     const Point* known = order.known(program_.buffers[buffer].home);
     for (std::size_t s = 0; s < streams_; ++s) {
         if (uses(buffer)[s] <= known[s]) continue;

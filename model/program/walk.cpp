@@ -22,6 +22,10 @@ class MemoryWalk::Step {
             if (live_.freed_at[b] != Liveness::kNever)
                 next_freed_[b] =
                     std::exchange(first_freed_[live_.freed_at[b]], static_cast<std::uint32_t>(b));
+        for (std::uint32_t b = 0; b < program.buffers.size(); ++b)
+            if (live_.dropped_at[b] != live_.freed_at[b]) dropped_early_.push_back(b);
+        std::ranges::stable_sort(dropped_early_, std::greater<>(),
+                                 [&](std::uint32_t b) { return live_.dropped_at[b]; });
         if (wanted.allocated_by_op) wanted.allocated_by_op->assign(program.ops.size(), Bytes(0));
     }
 
@@ -70,16 +74,24 @@ class MemoryWalk::Step {
     }
 
     void let_go(std::size_t after) {
+        for (; !dropped_early_.empty() && live_.dropped_at[dropped_early_.back()] == after;
+             dropped_early_.pop_back())
+            drop(dropped_early_.back());
         for (std::uint32_t b = first_freed_[after]; b != Liveness::kNever; b = next_freed_[b]) {
-            walk_.residents_[b].live = false;
-            const Buffer& buffer = program_.buffers[b];
-            if (buffer.space == MemorySpace::host) {
-                walk_.host_ -= buffer.bytes;
-                continue;
-            }
-            walk_.allocator_->free(blocks_[b]);
-            walk_.alive_[index_of(buffer.role)] -= blocks_[b].bytes;
+            if (live_.dropped_at[b] == after) drop(b);
+            if (program_.buffers[b].space == MemorySpace::device) walk_.allocator_->reuse(blocks_[b]);
         }
+    }
+
+    void drop(std::uint32_t b) {
+        walk_.residents_[b].live = false;
+        const Buffer& buffer = program_.buffers[b];
+        if (buffer.space == MemorySpace::host) {
+            walk_.host_ -= buffer.bytes;
+            return;
+        }
+        walk_.allocator_->drop(blocks_[b]);
+        walk_.alive_[index_of(buffer.role)] -= blocks_[b].bytes;
     }
 
     void tell_placements() const {
@@ -103,6 +115,7 @@ class MemoryWalk::Step {
     Liveness live_;
     std::vector<Block> blocks_;
     std::vector<std::uint32_t> first_freed_, next_freed_;
+    std::vector<std::uint32_t> dropped_early_;  // that count no longer before they are freed, the last first
     MemoryPeak peak_{};
 };
 

@@ -70,6 +70,10 @@ struct ParallelPlan {
     std::int64_t loss_chunk = 2048;
     LossSettings loss;
     bool gradient_as_bucket_view = true;
+    // PyTorch's sharded strategies: 2: fully_shard; 1: FullyShardedDataParallel, with its rate limiter or
+    // without, the optimizer on the weights' parts or on the flat parameters.
+    int fsdp_version = 2;
+    bool limit_all_gathers = true, use_orig_params = true;
     StaleBucket stale_bucket =
         StaleBucket::freed_at_buffer_broadcast;  // PyTorch's DDP and ZeRO-1, second step
     // PyTorch: transformers gives attention a mask tensor where the sequence is as long as a layer's sliding

@@ -1,4 +1,5 @@
 #include "simulator/planner/candidate.hpp"
+#include "simulator/planner/neighbours.hpp"
 #include "simulator/planner/question.hpp"
 #include "simulator/planner/recommend.hpp"
 #include "simulator/planner/remedy.hpp"
@@ -32,6 +33,7 @@ Answer answer(const Question& question) {
                                       : judge(question, plan_for(question, strategy, site.ranks()), site);
         candidate.throughput.speedup_over_single =
             candidate.throughput.tokens_per_second / answer.single.tokens_per_second;
+        candidate.odd = odd_against_neighbours(question, candidate);
         if (candidate.fits != Fit::yes) candidate.remedies = remedies_for(question, candidate, site);
         answer.candidates.push_back(std::move(candidate));
     }

@@ -26,9 +26,19 @@ std::string words(const Width& width) {
     return fmt::format("+-{:.2g} %, {}", 100 * width.half, width.origin.source);
 }
 
+// Like the script that was measured: transformers computes the loss, of all logits at once, and a layer is
+// recomputed whole or not at all. torchtitan, torchtune and their like run the same framework in ways of
+// their own.
+bool runs_as_measured(const ParallelPlan& plan) {
+    return plan.runtime != Runtime::pytorch ||
+           (plan.loss == LossSettings{} && plan.loss_chunk == 0 && plan.recompute != Recompute::selective);
+}
+
 const MemoryWidths& memory_widths(const ParallelPlan& plan, const Site& site) {
-    const bool same_gpu = site.profile().gpu == site.gpu().name;
-    return site.profile().widths.memory_of(same_gpu ? name_of(plan.runtime) : "other");
+    const CostProfile& profile = site.profile();
+    if (profile.gpu != site.gpu().name) return profile.widths.memory_of("other");
+    const bool of_others = profile.measured && !runs_as_measured(plan);
+    return profile.widths.memory_of(of_others ? "published" : name_of(plan.runtime));
 }
 
 std::vector<Outcome> outcomes_of(const Estimate& estimate, const MemoryWidths& widths) {

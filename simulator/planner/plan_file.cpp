@@ -165,6 +165,9 @@ ParallelPlan read_plan(const Reader& from, const std::string& place) {
     plan.clip_gradients = from.get<bool>("clip_gradients");
     plan.compile = from.get<bool>("compile");
     plan.seed = from.whole("seed");
+    if (from.has("fsdp_version")) plan.fsdp_version = static_cast<int>(from.count("fsdp_version", 1, 2));
+    if (from.has("limit_all_gathers")) plan.limit_all_gathers = from.get<bool>("limit_all_gathers");
+    if (from.has("use_orig_params")) plan.use_orig_params = from.get<bool>("use_orig_params");
     read_host(from, plan);
     return plan;
 }
@@ -221,6 +224,10 @@ Json to_json(const PlanFile& file) {
     if (plan.offload.any())
         json.update(
             {{"offload_optimizer", plan.offload.optimizer}, {"offload_parameters", plan.offload.parameters}});
+    if (plan.runtime == Runtime::pytorch)
+        json.update({{"fsdp_version", plan.fsdp_version},
+                     {"limit_all_gathers", plan.limit_all_gathers},
+                     {"use_orig_params", plan.use_orig_params}});
     if (plan.runtime == Runtime::deepspeed) json.update(deepspeed_json(plan.deepspeed));
     return json;
 }

@@ -74,6 +74,7 @@ struct PlanCandidate {
     std::string bottleneck;
     std::optional<Overflow> overflow;
     std::vector<Remedy> remedies;
+    std::vector<std::string> odd;  // against its neighbours, where they need less: see neighbours.hpp
 };
 
 struct Baseline {  // the same batch on one GPU

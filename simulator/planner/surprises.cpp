@@ -2,41 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "model/units/text.hpp"
+#include "simulator/planner/peak_difference.hpp"
 
 namespace wirewise {
 
 namespace {
-
-struct Row {
-    std::string_view name;
-    double more = 0;  // bytes
-};
-
-std::vector<Row> rows_more(const Estimate& a, const Estimate& b) {
-    std::vector<Row> rows;
-    for (std::size_t role = 0; role < kRoleCount; ++role)
-        rows.push_back({name_of(static_cast<Role>(role)),
-                        static_cast<double>((a.peak.breakdown[role] - b.peak.breakdown[role]).count())});
-    const auto loose = [](const Estimate& of) {
-        return static_cast<double>((of.reserved - of.peak.allocated).count());
-    };
-    rows.push_back({"fragmentation", loose(a) - loose(b)});
-    return rows;
-}
-
-std::string signed_rows(std::vector<Row> rows, bool gains) {
-    std::erase_if(rows, [&](const Row& row) { return gains ? row.more <= 1e8 : row.more >= -1e8; });
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const Row& a, const Row& b) { return std::abs(a.more) > std::abs(b.more); });
-    std::string text;
-    for (std::size_t i = 0; i < std::min<std::size_t>(rows.size(), 3); ++i)
-        text += fmt::format("{}{} {}{:.1f} GB", i ? ", " : "", rows[i].name, gains ? "+" : "",
-                            rows[i].more / 1e9);
-    return text.empty() ? "nothing" : text;
-}
 
 int shards(Strategy strategy) {
     const Sharding sharding = sharding_of(strategy);
@@ -52,12 +23,10 @@ void more_memory(const PlanCandidate& candidate, const Answer& answer, std::vect
             (!relative || shards(other.plan.strategy) > shards(relative->plan.strategy)))
             relative = &other;
     if (!relative || candidate.estimate.device_used() <= relative->estimate.device_used()) return;
-    const std::vector<Row> rows = rows_more(candidate.estimate, relative->estimate);
-    to.push_back(fmt::format("{} needs {} more than {}: at its peak ({}) {} outweigh what it shards ({})",
-                             name_of(candidate.plan.strategy),
+    to.push_back(fmt::format("{} needs {} more than {}: {}", name_of(candidate.plan.strategy),
                              to_text(candidate.estimate.device_used() - relative->estimate.device_used()),
-                             name_of(relative->plan.strategy), candidate.estimate.peak.at,
-                             signed_rows(rows, true), signed_rows(rows, false)));
+                             name_of(relative->plan.strategy),
+                             why_more(candidate.estimate, relative->estimate, "what it shards")));
 }
 
 std::string time_lost(const Estimate& estimate) {
@@ -89,6 +58,7 @@ std::vector<std::string> surprises_of(const Answer& answer) {
     std::vector<std::string> surprises;
     for (const PlanCandidate& candidate : answer.candidates) {
         more_memory(candidate, answer, surprises);
+        surprises.insert(surprises.end(), candidate.odd.begin(), candidate.odd.end());
         slower_than_one(candidate, answer, surprises);
     }
     return surprises;

@@ -42,6 +42,17 @@ std::string llama(const std::string& change = {}) {
            change + "}";
 }
 
+TEST(BadOption, FsdpVersion) {
+    expect_refused(wirewise_run(kPlan + "--runtime pytorch --fsdp-version 3"), "--fsdp-version");
+    expect_refused(wirewise_run(kPlan + "--fsdp-version 1"), "--runtime pytorch");
+    expect_refused(wirewise_run(kPlan + "--runtime pytorch --no-limit-all-gathers"), "--fsdp-version 1");
+    expect_refused(wirewise_run(kPlan + "--runtime pytorch --no-use-orig-params"), "--fsdp-version 1");
+    expect_refused(
+        wirewise_run(kPlan +
+                     "--runtime pytorch --strategy fsdp --fsdp-version 1 --offload optimizer,parameters"),
+        "--offload");
+}
+
 TEST(BadConfig, TruncatedJson) {
     const Config config(llama().substr(0, 60));
     expect_refused(run_binary({"model", config.path()}), config.path());

@@ -49,6 +49,20 @@ TEST(Plan, ArticleFp32ParametersAndGradients) {
     EXPECT_NEAR(gigabytes_of_states(candidate(json, "fsdp")), 29.0, 0.05);
 }
 
+TEST(Plan, FsdpOfBothVersions) {
+    const std::string ask = kArticle + "--strategy fsdp --runtime pytorch ";
+    const Json two = wirewise_run(ask).json(), one = wirewise_run(ask + "--fsdp-version 1").json();
+    EXPECT_EQ(two.at("inputs").at("fsdp_version"), 2);
+    EXPECT_EQ(one.at("inputs").at("fsdp_version"), 1);
+    EXPECT_EQ(one.at("inputs").at("limit_all_gathers"), true);
+    const auto reserved = [](const Json& json) {
+        return candidate(json, "fsdp").at("memory").at("peak_reserved_bytes").get<std::int64_t>();
+    };
+    EXPECT_NE(reserved(one), reserved(two));
+    const Json unlimited = wirewise_run(ask + "--fsdp-version 1 --no-limit-all-gathers").json();
+    EXPECT_GT(reserved(unlimited), reserved(one));
+}
+
 void expect_sound(const Json& one) {
     const Json& memory = one.at("memory");
     const auto peak = memory.at("peak_bytes").get<std::int64_t>();

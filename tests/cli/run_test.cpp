@@ -195,10 +195,9 @@ TEST(Run, APlanFileFindsItsModelBesideItself) {
     const Folder folder;
     fs::create_directories(folder.path / "first");
     fs::copy(kModel, folder.path / "first" / "tiny", fs::copy_options::recursive);
-    const std::string model = fs::is_directory(kModel) ? "tiny" : "tiny/config.json";
-    ASSERT_EQ(run_binary({"plan", "--model", folder / ("first/" + model), "--machine", "hgx-h100-8",
-                          "--strategy", "ddp", "--gpus", "2", "--sequence-length", "16", "--plan-out",
-                          folder / "first/plan.json", "--quiet"})
+    ASSERT_EQ(run_binary({"plan", "--model", folder / "first/tiny", "--machine", "hgx-h100-8", "--strategy",
+                          "ddp", "--gpus", "2", "--sequence-length", "16", "--plan-out",
+                          folder / "first/tiny/../plan.json", "--quiet"})
                   .exit_code,
               0);
     fs::rename(folder.path / "first", folder.path / "second");

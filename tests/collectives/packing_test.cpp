@@ -96,9 +96,12 @@ TEST(Packing, FillsTheCubeMesh) {
 // GPU 4 hangs on GPU 0 alone: both ways over it, less what the relay's requests take.
 TEST(Packing, RelaysWhereNothingNearerLeadsRound) {
     const GroupWires wires(cube_mesh(), {}, first(5));
-    EXPECT_EQ(search_rings(wires, 7).farthest, HopType::relayed);
-    EXPECT_GT(wires.ways(1, 4).size(), 0U);
-    EXPECT_EQ(wires.ways(0, 1).size(), 1U);
+    const RingPlan plan = search_rings(wires, 7);
+    EXPECT_EQ(plan.farthest, HopType::relayed);
+    EXPECT_EQ(wires.hop(1, 4).type, HopType::relayed);
+    EXPECT_EQ(wires.hop(0, 1).type, HopType::nvlink);
+    const LinkLoad load = tour_load(wires, plan.rings, Tour::ring);
+    EXPECT_NEAR(narrowest(wires.wires(), load).rate, 2 * 22.2e9 / (1 + 2.0 / 18), 0.1e9);
 }
 
 }  // namespace

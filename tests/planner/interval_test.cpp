@@ -19,6 +19,8 @@ class IntervalTest : public testing::Test {
         profile_.widths.memory["pytorch"] = {{0.001, {}}, {0.01, {}}, {0.02, {}}, {0.6, {}}};
         profile_.widths.memory["other"] = {{0.03, {}}, {0.05, {}}, {0.1, {}}, {1, {}}};
         plan_.runtime = Runtime::pytorch;
+        plan_.recompute = Recompute::none;
+        plan_.loss_chunk = 0;
         estimate_.peak.allocated = estimate_.reserved = Bytes(60'000'000'000);
         estimate_.time.step = Seconds(1);
     }
@@ -49,6 +51,17 @@ TEST_F(IntervalTest, WiderOutside) {
     plan_.runtime = Runtime::deepspeed;
     EXPECT_NEAR(step_half(), 0.05, 1e-9);
     EXPECT_EQ(intervals().memory.hi, Bytes(66'000'000'000));
+}
+
+TEST_F(IntervalTest, WiderForScriptsOfOthers) {
+    profile_.widths.memory["published"] = {{0.007, {}}, {0.02, {}}, {0.03, {}}, {1, {}}};
+    plan_.loss.keeps_logits = true;
+    EXPECT_EQ(intervals().allocated.hi, Bytes(60'420'000'000));
+    plan_.loss.keeps_logits = false;
+    plan_.recompute = Recompute::selective;
+    EXPECT_EQ(intervals().allocated.hi, Bytes(60'420'000'000));
+    plan_.recompute = Recompute::full;
+    EXPECT_EQ(intervals().allocated.hi, Bytes(60'060'000'000));
 }
 
 TEST_F(IntervalTest, WiderForAnotherGpu) {

@@ -45,6 +45,45 @@ TEST(Liveness, EndsAtTheLastUseForPyTorch) {
               (std::vector<std::uint32_t>{3, 4}));
 }
 
+// x is used on the wire and let go; the host then waits for a stream that has waited for a point of compute:
+// before the use's issue (early) or after it.
+Liveness of_followed_buffer(bool host_waits, bool early) {
+    TwoStreams s(FreeRule::at_last_use);
+    const StreamId helper = s.b.stream("helper", StreamKind::copy);
+    const BufferId x = s.buffer();
+    s.b.follow(x);
+    s.b.compute(s.compute, "fill", Pointwise{}, {s.b.write(x)});
+    const EventId before = s.b.record(s.compute);
+    s.b.wait(s.wire, before);
+    s.b.compute(s.wire, "use", Pointwise{}, {s.b.read(x)});  // op 3
+    const EventId after = s.b.record(s.compute);
+    s.b.wait(helper, early ? before : after);
+    if (host_waits) s.b.host_work(helper, "wait", {HostWorkKind::synchronize, 1});  // op 6
+    return liveness(std::move(s.b).finish());
+}
+
+TEST(Liveness, FollowedBuffersCountNoLongerButWaitForTheHost) {
+    const Liveness live = of_followed_buffer(true, false);
+    EXPECT_EQ(live.dropped_at, (std::vector<std::uint32_t>{3}));
+    EXPECT_EQ(live.freed_at, (std::vector<std::uint32_t>{6}));
+}
+
+TEST(Liveness, FollowedBuffersOtherwiseWaitForTheProgramsEnd) {
+    EXPECT_EQ(of_followed_buffer(false, false).freed_at, (std::vector<std::uint32_t>{6}));
+    EXPECT_EQ(of_followed_buffer(true, true).freed_at, (std::vector<std::uint32_t>{7}));
+}
+
+TEST(Liveness, AFullLaunchQueueMakesTheHostWaitToo) {
+    TwoStreams s(FreeRule::at_last_use);
+    const BufferId x = s.buffer(), y = s.buffer();
+    s.b.follow(x);
+    s.b.compute(s.compute, "fill", Pointwise{}, {s.b.write(x)});
+    for (int i = 0; i < 1200; ++i) s.b.compute(s.compute, "fill", Pointwise{}, {s.b.write(y)});
+    const Liveness live = liveness(std::move(s.b).finish());
+    EXPECT_EQ(live.dropped_at[index_of(x)], 0U);
+    EXPECT_EQ(live.freed_at[index_of(x)], 1000U);
+}
+
 TEST(Liveness, StretchesFromAllocateToRelease) {
     TwoStreams s(FreeRule::at_last_use);
     const BufferId x = s.buffer(),

@@ -33,6 +33,9 @@ ParallelPlan plan_of(const json& row) {
     plan.compile = row.at("compile");
     plan.loss_chunk = 0;
     plan.gradient_as_bucket_view = row.value("gradient_as_bucket_view", true);
+    plan.fsdp_version = row.value("fsdp_version", 2);
+    plan.limit_all_gathers = row.value("limit_all_gathers", true);
+    plan.use_orig_params = row.value("use_orig_params", true);
     plan.no_sync = row.value("no_sync", true);
     plan.window_mask = row.value("window_mask", false);
     plan.clip_gradients = row.contains("max_grad_norm");

@@ -48,13 +48,30 @@ TEST(Memory, PeaksOfMeasuredSteps) {
     EXPECT_EQ(errors.allocated.count, 33);
 }
 
-// Sixteen architectures. The reserved memory of models of 0.1 to 0.5 G parameters, a few hundred MB of
-// segments, is the least certain.
+// Sixteen architectures. The worst is DDP of a step so short that NCCL's watchdog has not looked before the
+// second backward is over: the first bucket then goes later than any StaleBucket says.
 TEST(Memory, PeaksOfSampledStepsOnTwoGpus) {
-    const PeakErrors errors = errors_of(sampled_steps("h200-x2"), 0.006, 0.14);
-    EXPECT_LT(errors.allocated.mean(), 0.0005);
-    EXPECT_LT(errors.reserved.mean(), 0.01);
+    const PeakErrors errors = errors_of(sampled_steps("h200-x2"), 0.003, 0.09);
+    EXPECT_LT(errors.allocated.mean(), 0.0002);
+    EXPECT_LT(errors.reserved.mean(), 0.004);
     EXPECT_GE(errors.allocated.count, 64);
+}
+
+// FSDP1. Without its rate limiter the host's lead decides what is reserved, and the walk assumes the longest.
+TEST(Memory, PeaksOfFlatParameters) {
+    std::vector<MeasuredStep> limited, unlimited;
+    for (const MeasuredStep& step : sampled_steps("fsdp1"))
+        (step.plan.limit_all_gathers ? limited : unlimited).push_back(step);
+    const PeakErrors errors = errors_of(limited, 0.0005, 0.05);
+    EXPECT_LT(errors.allocated.mean(), 0.0001);
+    EXPECT_LT(errors.reserved.mean(), 0.015);
+    EXPECT_EQ(errors.allocated.count, 13);
+    EXPECT_EQ(unlimited.size(), 2U);
+    for (const MeasuredStep& step : unlimited) {
+        const WalkedPhases walked = walk_phases(step.model, step.plan);
+        EXPECT_LT(std::abs(walked.peak.allocated / step.allocated - 1), 0.0005) << step.id;
+        EXPECT_GT(walked.reserved, step.reserved) << step.id;
+    }
 }
 
 // Compiled layers under DDP are the worst: Dynamo's splitter is not modelled.
@@ -84,6 +101,17 @@ TEST(Memory, NeverBelowTheClosedForm) {
             kept + tokens * (step.model.layer_count() * per_token + 12 * step.model.vocabulary);
         EXPECT_GE(nearest_walk(step).peak.allocated, Bytes(bound)) << step.id;
     }
+}
+
+// Scores in memory are not what the compiled layer here fuses: memory and time are those of the eager one.
+TEST(Memory, AttentionWrittenOutIsNotCompiled) {
+    MeasuredStep step = measured_step("nvl-mistral7b-L8-s4096-b1-a1-fsdp-bf16");
+    step.model.form.attention = AttentionForm::eager;
+    const WalkedPhases eager = walk_phases(step.model, step.plan);
+    step.plan.compile = true;
+    const WalkedPhases compiled = walk_phases(step.model, step.plan);
+    EXPECT_EQ(compiled.peak.allocated, eager.peak.allocated);
+    EXPECT_EQ(hash_of(compiled.steady), hash_of(eager.steady));
 }
 
 // Which state the race ends in, for the measured runs that the rule sorts (parameters, seconds of

@@ -84,6 +84,30 @@ TEST(Verify, OffloadToTheHost) {
             }
 }
 
+TEST(Verify, FlatParameters) {
+    const Transformer model = small_model("nvl-mistral7b-L8-s4096-b1-a1-single-bf16");
+    for (const Strategy strategy : {Strategy::fsdp, Strategy::fsdp_shard_grad_op, Strategy::hsdp})
+        for (const DType stored : {DType::bf16, DType::fp32})
+            for (const bool variant : {true, false}) {
+                ParallelPlan plan = plan_for(strategy);
+                plan.fsdp_version = 1;
+                plan.precision.parameter = plan.precision.reduce = stored;
+                plan.gradient_accumulation = 2;
+                plan.no_sync = plan.limit_all_gathers = plan.use_orig_params = plan.clip_gradients = variant;
+                plan.recompute = variant ? Recompute::full : Recompute::none;
+                plan.precision.master_weights = !variant && stored == DType::bf16;
+                expect_sound(model, plan);
+            }
+}
+
+// Three ranks divide neither layers nor root: the flat gradient is padded.
+TEST(Verify, FlatParametersThatRanksDoNotDivide) {
+    ParallelPlan plan = plan_for(Strategy::fsdp);
+    plan.fsdp_version = 1;
+    plan.mesh = mesh_for(Strategy::fsdp, 7, 7);
+    expect_sound(small_model("nvl-mistral7b-L8-s4096-b1-a1-single-bf16"), plan);
+}
+
 TEST(Verify, EveryStateOfTheStaleBucket) {
     const Transformer model = small_model("nvl-mistral7b-L8-s4096-b1-a1-single-bf16");
     for (const StaleBucket stale : {StaleBucket::freed_at_rebuild, StaleBucket::freed_at_buffer_broadcast,

@@ -202,6 +202,22 @@ TEST(Simulate, SynchronizeMakesTheHostWait) {
     EXPECT_EQ(s.timeline.end.count(), 225);
 }
 
+// A helper stream that waited for an event: the host waits for that event and not for what was issued after
+// it.
+TEST(Simulate, SynchronizeWaitsForItsStreamAlone) {
+    Setting s;
+    const StreamId helper = s.build.stream("helper", StreamKind::copy);
+    const OpId first = s.kernel(s.compute, 100);
+    const EventId done = s.build.record(s.compute);
+    s.kernel(s.compute, 1000);
+    s.build.wait(helper, done);
+    s.build.host_work(helper, "limiter", {HostWorkKind::synchronize, 1});
+    const OpId after = s.kernel(s.communication, 10);
+    s.run();
+    EXPECT_EQ(s.begin(first), 0);
+    EXPECT_EQ(s.begin(after), 100);
+}
+
 TEST(Simulate, HooksDelayWhatFollows) {
     Setting s;
     s.runtime.hook = Seconds(50e-12);

@@ -51,7 +51,6 @@ TEST(Drawing, NamesEveryDeviceAndTheNarrowLink) {
     }
 }
 
-// 12.5 units a letter: a longer name would run out of the picture.
 // Racks stand in rows of sixteen GPUs, each with its part of the switch; smaller machines in one.
 TEST(Drawing, ARackIsNotOneStrip) {
     const auto width = [](const std::string& svg) {
@@ -70,6 +69,7 @@ TEST(Drawing, ARackIsNotOneStrip) {
     EXPECT_EQ(bars(box), 1);
 }
 
+// 12.5 units a letter: a longer name would run out of the picture.
 TEST(Drawing, LongNamesAreShortened) {
     Machine machine = *built_in_machine("rtx-3090-2");
     machine.name = "a-machine-with-a-name-that-goes-on-and-on-and-on-for-no-good-reason & <more>";

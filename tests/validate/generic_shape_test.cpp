@@ -13,6 +13,7 @@ TEST(GenericShape, SizesInNames) {
     EXPECT_DOUBLE_EQ(parameters_in("Llama-2 style 2B ('llama2b')"), 2e9);
     EXPECT_DOUBLE_EQ(parameters_in("OLMo 1 B"), 1e9);
     EXPECT_EQ(parameters_in("~166 MB model"), 0);
+    EXPECT_EQ(parameters_in("Mixtral-8x7B"), 0);
     EXPECT_EQ(parameters_in("gpt2"), 0);
     EXPECT_EQ(parameters_in("8bit optimizer"), 0);
     EXPECT_EQ(parameters_in(""), 0);

@@ -19,12 +19,19 @@ std::string mixed_precision(const Precision& precision) {
     return precision.compute == DType::bf16 ? "bf16" : "fp16";
 }
 
+// Version 1 names its sharding strategies and prefetches by request.
+std::string sharding_lines(const ParallelPlan& plan) {
+    const bool reshards = sharding_of(plan.strategy).reshard_after_forward;
+    if (plan.fsdp_version == 2) return fmt::format("  fsdp_reshard_after_forward: {}\n", reshards);
+    return fmt::format("  fsdp_sharding_strategy: {}\n  fsdp_backward_prefetch: BACKWARD_PRE\n",
+                       reshards ? "FULL_SHARD" : "SHARD_GRAD_OP");
+}
+
 std::string fsdp_lines(const ParallelPlan& plan) {
     return fmt::format(
-        "fsdp_config:\n  fsdp_version: 2\n  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n"
-        "  fsdp_reshard_after_forward: {}\n  fsdp_activation_checkpointing: {}\n  fsdp_state_dict_type: "
-        "SHARDED_STATE_DICT\n",
-        sharding_of(plan.strategy).reshard_after_forward, plan.recompute == Recompute::full);
+        "fsdp_config:\n  fsdp_version: {}\n  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n{}"
+        "  fsdp_activation_checkpointing: {}\n  fsdp_state_dict_type: SHARDED_STATE_DICT\n",
+        plan.fsdp_version, sharding_lines(plan), plan.recompute == Recompute::full);
 }
 
 int zero_stage(const LaunchPlan& plan) {

@@ -1,6 +1,7 @@
 // torchtitan (TOML) and Megatron-LM (arguments). Names as their own option lists give them.
 #include <fmt/format.h>
 
+#include "model/units/error.hpp"
 #include "tools/export/export.hpp"
 
 namespace wirewise {
@@ -51,6 +52,8 @@ Launch torchtitan_launch(const LaunchPlan& plan) {
     const bool known = p.strategy == Strategy::ddp || p.strategy == Strategy::fsdp ||
                        p.strategy == Strategy::fsdp_shard_grad_op || p.strategy == Strategy::hsdp;
     if (!known) cannot_say("torchtitan", plan, "choose ddp, fsdp, fsdp_shard_grad_op or hsdp");
+    if (p.fsdp_version == 1 && p.strategy != Strategy::ddp)
+        throw InputError("--for torchtitan", "shards with fully_shard only", "plan with --fsdp-version 2");
     const std::string toml = fmt::format(
         "[training]\nlocal_batch_size = {}\nglobal_batch_size = {}\nseq_len = {}\nmixed_precision_param = "
         "\"{}\"\n\n"

@@ -9,7 +9,7 @@ namespace fs = std::filesystem;
 std::string stored_beside(const std::string& name, const std::string& file) {
     std::error_code none;
     if (name.empty() || !fs::exists(name, none)) return name;
-    const fs::path from = fs::absolute(file).parent_path();
+    const fs::path from = fs::absolute(file).lexically_normal().parent_path();
     const fs::path relative = fs::absolute(name).lexically_normal().lexically_proximate(from);
     // With a slash it cannot be taken for a built-in name.
     return *relative.begin() == ".." ? relative.string() : "./" + relative.string();

@@ -172,6 +172,11 @@ Json echo_of(const Inputs& inputs) {
                  {"window_mask", plan.window_mask},
                  {"profile", question.profile.name},
                  {"profile_measured", question.profile.measured}});
+    if (plan.runtime == Runtime::pytorch) {
+        echo["fsdp_version"] = plan.fsdp_version;
+        echo["limit_all_gathers"] = plan.limit_all_gathers;
+        echo["use_orig_params"] = plan.use_orig_params;
+    }
     if (plan.runtime == Runtime::deepspeed) echo["deepspeed"] = deepspeed_json(plan.deepspeed);
     return echo;
 }

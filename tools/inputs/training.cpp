@@ -70,6 +70,37 @@ std::int64_t sequence_of(const TrainingOptions& options, const Transformer& mode
     return length;
 }
 
+bool writes_attention_out(const TrainingOptions& options, const Transformer& model) {
+    if (options.attention.empty()) return model.form.attention != AttentionForm::fused;
+    return options.attention == kEagerAttention || options.attention == kFusedSoftmax;
+}
+
+int fsdp_version_of(const TrainingOptions& options, Runtime runtime) {
+    if (!options.fsdp_version) return ParallelPlan{}.fsdp_version;
+    const int version = *options.fsdp_version;
+    if (version != 1 && version != 2)
+        throw InputError("--fsdp-version", fmt::format("there is no version {}", version), "write 1 or 2");
+    if (runtime != Runtime::pytorch)
+        throw InputError("--fsdp-version",
+                         fmt::format("is of the pytorch runtime, not of {}", name_of(runtime)),
+                         "add --runtime pytorch, or leave it out");
+    return version;
+}
+
+void set_fsdp(const TrainingOptions& options, ParallelPlan& plan) {
+    plan.fsdp_version = fsdp_version_of(options, plan.runtime);
+    plan.limit_all_gathers = options.limit_all_gathers;
+    plan.use_orig_params = options.use_orig_params;
+    if (plan.fsdp_version == 1 && plan.offload.any())
+        throw InputError("--offload", "is not modelled for FSDP1", "write --fsdp-version 2, or leave it out");
+    if (plan.fsdp_version == 1) return;
+    const char* remedy = "add --fsdp-version 1, or leave it out";
+    if (!plan.limit_all_gathers)
+        throw InputError("--no-limit-all-gathers", "is of FSDP1; fully_shard has no rate limiter", remedy);
+    if (!plan.use_orig_params)
+        throw InputError("--no-use-orig-params", "is of FSDP1; fully_shard keeps each weight", remedy);
+}
+
 Precision precision_of(const TrainingOptions& options) {
     Precision precision;
     precision.parameter = dtype_of(options.parameter_dtype, "--parameter-dtype");
@@ -296,7 +327,11 @@ ParallelPlan plan_template(const TrainingOptions& options, const Transformer& mo
         throw InputError("--compile",
                          fmt::format("is of the pytorch runtime, not of {}", name_of(plan.runtime)),
                          "add --runtime pytorch, or leave it out");
+    if (plan.compile && writes_attention_out(options, model))
+        warnings.emplace_back(
+            "--compile: attention written out is not fused here; the layers are taken as eager ones");
     plan.offload = offload_of(options.offload, plan.runtime);
+    set_fsdp(options, plan);
     if (plan.runtime == Runtime::deepspeed) as_deepspeed_has_it(options, plan);
     return plan;
 }

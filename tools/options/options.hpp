@@ -50,6 +50,8 @@ struct TrainingOptions {
     std::string parameter_dtype = "bf16", gradient_dtype, reduce_dtype, compute_dtype = "bf16";
     std::string optimizer_state_dtype = "fp32", master_dtype = "fp32", optimizer = "adamw_fused";
     bool master_weights = false, gradient_as_bucket_view = true, window_mask = false;
+    std::optional<int> fsdp_version;  // 2
+    bool limit_all_gathers = true, use_orig_params = true;
     std::string offload, recompute;
     std::optional<std::int64_t> recompute_every;
     bool repeat_kv = false;

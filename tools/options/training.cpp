@@ -114,6 +114,19 @@ void TrainingOptions::add_to(CLI::App& command) {
     command.add_option("--shard-group", shard_group, "hsdp: GPUs that share one copy of the parameters")
         ->group(group);
     command
+        .add_option("--fsdp-version", fsdp_version,
+                    "pytorch: 2, fully_shard, or 1, FullyShardedDataParallel with its flat parameters [2]")
+        ->group(group);
+    command
+        .add_flag("--limit-all-gathers,!--no-limit-all-gathers", limit_all_gathers,
+                  "FSDP1: the host issues a gather only when an earlier one's memory is free again [on]")
+        ->group(group);
+    command
+        .add_flag(
+            "--use-orig-params,!--no-use-orig-params", use_orig_params,
+            "FSDP1: the optimizer updates parts of weights, as accelerate has it, or flat parameters [on]")
+        ->group(group);
+    command
         .add_option(
             "--recompute", recompute,
             "none, pointwise, selective, full [native: pointwise, others: none]; selective keeps, native: "

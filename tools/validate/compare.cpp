@@ -75,15 +75,15 @@ std::string wire_of(const MeasuredCase& one, const Estimate& estimate) {
     return estimate.runtime.transport.empty() ? "none" : estimate.runtime.transport;
 }
 
-// Out of memory is said where the expected use exceeds the limit; where the limit lies inside the interval,
-// either answer is inside.
+// Out of memory is said where the expected use, nothing cached, exceeds the limit; where the limit lies
+// inside the interval, either answer is inside.
 void judge_oom(Comparison& comparison, const PlanCandidate& candidate) {
     const Estimate& estimate = candidate.estimate;
     const Fit fit = fit_of(candidate.limit, estimate.least_used(), candidate.intervals.memory);
     comparison.predicted = fit == Fit::no ? 1 : 0;
     const auto [lo, hi] = ends_of(candidate.intervals.least);
     const double limit = static_cast<double>(candidate.limit.count());
-    comparison.interval = {hi <= limit || lo <= limit ? 0.0 : 1.0, hi <= limit ? 0.0 : 1.0};
+    comparison.interval = {lo <= limit ? 0.0 : 1.0, hi <= limit ? 0.0 : 1.0};
 }
 
 void judge_host(Comparison& comparison, const Estimate& estimate) {
@@ -192,8 +192,7 @@ Comparison compare_transfer(const MeasuredCase& one, const TransferCase& sample,
 }  // namespace
 
 double Comparison::relative_error() const {
-    const bool verdict = quantity == MeasuredQuantity::oom || quantity == MeasuredQuantity::host_oom;
-    if (verdict) return predicted == measured ? 0 : 1;
+    if (is_verdict(quantity)) return predicted == measured ? 0 : 1;
     return measured == 0 ? 0 : predicted / measured - 1;
 }
 

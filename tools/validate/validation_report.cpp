@@ -39,8 +39,7 @@ std::vector<std::string> summary_row(const SummaryLine& line) {
             percent(line.max_abs, digits),
             fmt::format("{:+.{}f} %", 100 * line.bias, digits),
             line.with_interval ? percent(line.interval_coverage(), 0) : "-",
-            line.with_interval && line.quantity != MeasuredQuantity::oom ? percent(line.half_width, digits)
-                                                                         : "-"};
+            line.with_interval && !is_verdict(line.quantity) ? percent(line.half_width, digits) : "-"};
 }
 
 // Groups that hold every case of their quantity say nothing new.

@@ -108,8 +108,8 @@ void GradientBucket::finish() {
     reduce();
     ProgramBuilder& build = context_.build();
     if (overlaps()) {
-        build.host_work(context_.compute, "end of backward", {HostWorkKind::synchronize, 1});
         build.join(context_.compute, reduce_);
+        build.host_work(context_.compute, "end of backward", {HostWorkKind::synchronize, 1});
         let_go_of_large();
     }
     context_.tape.storages.settle();

@@ -199,6 +199,7 @@ void ParameterFetch::gather_in_pieces(Handle& handle) {
     handle.output = build.transient("gathered weight", bytes, type(), Role::communication, context_.compute);
     const BufferId flat = build.transient("gathered pieces", bytes, type(), Role::communication, gather_);
     flat_op(context_, context_.compute, "zeros", count, bytes, {build.write(handle.output)});
+    build.join(context_.compute, gather_);  // the host waits for the whole device
     build.host_work(context_.compute, "gather", {HostWorkKind::synchronize, 1});
     build.host_work(context_.compute, "slices", {HostWorkKind::launches, layout_.ranks()});
     build.join(gather_, context_.compute);

@@ -22,17 +22,22 @@ PartitionReduce::PartitionReduce(PytorchContext& context, const Zero3Layout& lay
             : build.persistent("gradient partitions", bytes, type(), Role::gradient, context.compute);
 }
 
+// Made with the first gradient, as today's versions do; those up to 0.14 held it from the start.
+void PartitionReduce::make_bucket() {
+    if (bucket_) return;
+    ProgramBuilder& build = context_.build();
+    const std::int64_t size = context_.plan().deepspeed.reduce_bucket_size;
+    bucket_ = build.transient("reduce bucket", bytes_of(size, type()), type(), Role::communication,
+                              context_.compute);
+    build.allocate(*bucket_);
+}
+
 void PartitionReduce::add(WeightId weight, Tensor gradient) {
     hook(context_, "gradient hook");
-    ProgramBuilder& build = context_.build();
     const std::int64_t size = context_.plan().deepspeed.reduce_bucket_size, count = layout_.of(weight).count;
     if (filled_ > 0 && filled_ + count > size) reduce();
     context_.tape.storages.settle();
-    if (!bucket_) {
-        bucket_ = build.transient("reduce bucket", bytes_of(size, type()), type(), Role::communication,
-                                  context_.compute);
-        build.allocate(*bucket_);
-    }
+    make_bucket();
     if (filled_ + count > size) {
         large_.push_back(std::move(gradient));
     } else {
@@ -85,7 +90,7 @@ void PartitionReduce::reduce_scatter(BufferId input) {
         scatter(pieces.bytes, pieces);
         offset += count;
     }
-    build.host_work(context_.compute, "reduced", {HostWorkKind::synchronize, 1});
+    build.host_work(reduce_, "reduced", {HostWorkKind::synchronize, 1});
 }
 
 // The own parts follow one another in this rank's share of the reduced buffer.
@@ -145,8 +150,8 @@ void PartitionReduce::keep_on_host(WeightId weight, const Operand& gradient) {
 
 void PartitionReduce::end_backward() {
     reduce();
-    context_.build().host_work(context_.compute, "end of backward", {HostWorkKind::synchronize, 1});
     context_.build().join(context_.compute, reduce_);
+    context_.build().host_work(context_.compute, "end of backward", {HostWorkKind::synchronize, 1});
     if (bucket_) context_.build().release(*std::exchange(bucket_, std::nullopt));
 }
 

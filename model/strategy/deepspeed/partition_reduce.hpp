@@ -23,6 +23,7 @@ class PartitionReduce {
     void end_backward();
 
   private:
+    void make_bucket();
     bool one_by_one() const { return context_.plan().deepspeed.one_by_one; }
     bool overlaps() const { return context_.plan().deepspeed.overlap_comm.value_or(!one_by_one()); }
     DType type() const { return context_.plan().precision.parameter; }

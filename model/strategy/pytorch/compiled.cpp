@@ -16,7 +16,8 @@ bool CompiledLayers::handles(std::int32_t index) const {
     const bool plain = kind.pre_norms && !kind.post_norms && !kind.parallel_block && !kind.mlp.routed();
     const bool split = context_.weights.find({index}, ParameterUse::query) &&
                        !context_.weights.find({index}, ParameterUse::gate_up);
-    return plain && split && !kind.attention.latent && context_.model().norm == NormKind::rms;
+    const bool fused = context_.model().form.attention == AttentionForm::fused;
+    return plain && split && fused && !kind.attention.latent && context_.model().norm == NormKind::rms;
 }
 
 Tensor CompiledLayers::fused(std::string_view name, std::initializer_list<const Tensor*> reads,

@@ -30,7 +30,7 @@ class Ddp final : public PytorchPolicy {
     }
 
     void load() override {
-        context_.build().allocate(weights_.buffers());
+        build_model(context_, weights_.buffers());
         broadcast_weights(context_, weights_, communication_);
         context_.build().allocate(std::span(&first_bucket_, 1));
     }

@@ -36,6 +36,7 @@ void EagerDecoder::begin_micro_batch() {
         return result;
     };
     tape_.begin_micro_batch();
+    tape_.storages.owe_workspace(cublas_workspaces_.front());
     ids_ = tokens_tensor("input ids");
     labels_ = tokens_tensor("labels");
     start_of_.clear();
@@ -46,8 +47,6 @@ void EagerDecoder::embedding_forward() {
     context_.build().at_layer(-1);
     embedded_ = modules_.embed(ids_);
     hidden_ = embedded_;
-    tape_.storages.settle();
-    context_.build().allocate(std::span(cublas_workspaces_).first(1));
     modules_.begin_forward();
 }
 
@@ -146,7 +145,7 @@ void EagerDecoder::loss_backward() {
     tape_.storages.settle();
     Tensor one = tape_.storages.empty("loss gradient", 1, 1, DType::fp32);
     tape_.compute("loss gradient", vector_kernel(1, 1, one.bytes(), DType::fp32), {{one, Access::write}});
-    context_.build().allocate(std::span(cublas_workspaces_).last(1));
+    tape_.storages.owe_workspace(cublas_workspaces_.back());
     tape_.accumulate(Tape::target(loss_), std::move(one));
     tape_.run_backward_to(start_of_loss_);
 }

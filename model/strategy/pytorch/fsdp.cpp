@@ -1,6 +1,5 @@
 #include <utility>
 
-#include "model/strategy/moments.hpp"
 #include "model/strategy/pytorch/fsdp_communication.hpp"
 #include "model/strategy/pytorch/optimizer.hpp"
 #include "model/strategy/pytorch/policy.hpp"
@@ -67,7 +66,6 @@ class Fsdp final : public PytorchPolicy {
         std::size_t group = 0, index = 0;
     };
     std::vector<PytorchOptimizer::Item> items() const;
-    bool built_whole() const;
     FsdpGroup& group(Unit unit) {
         return unit.root() ? groups_.back() : groups_[static_cast<std::size_t>(unit.layer)];
     }
@@ -84,31 +82,25 @@ class Fsdp final : public PytorchPolicy {
     bool reshards_;
 };
 
-// A model that needs less whole than its step's states do is built on the GPU; a larger one reaches it group
-// by group, from the host or the meta device.
-bool Fsdp::built_whole() const {
-    const ParallelPlan& plan = context_.plan();
-    const std::int64_t parameter = size_of(plan.precision.parameter);
-    const std::int64_t moments = moment_count(plan.optimizer) * size_of(plan.precision.optimizer_state);
-    return !plan.offload.any() && parameter * plan.mesh.shard <= parameter + moments;
-}
-
-// fully_shard takes group by group and swaps each weight for a copy of its shard.
+// fully_shard takes group by group and swaps the weights for copies of their shards; of a model on the meta
+// device only the shards ever reach the GPU.
 void Fsdp::load() {
     ProgramBuilder& build = context_.build();
     const DType type = context_.plan().precision.parameter;
+    if (!built_whole(context_.plan())) return build.allocate(stored_parameters());
     std::vector<BufferId> whole;
     for (const Weight& weight : context_.weights.all())
         whole.push_back(build.transient("whole weight", bytes_of(weight.count(), type), type, Role::parameter,
                                         context_.compute));
-    if (built_whole()) build.allocate(whole);
+    build_model(context_, whole);
     for (const FsdpGroup& group : groups_) {
-        if (!built_whole())
-            for (const ShardedWeight& weight : group.weights) build.allocate(whole[index_of(weight.id)]);
+        std::vector<BufferId> shards, weights;
         for (const ShardedWeight& weight : group.weights) {
-            build.allocate(weight.shard);
-            build.release(whole[index_of(weight.id)]);
+            shards.push_back(weight.shard);
+            weights.push_back(whole[index_of(weight.id)]);
         }
+        build.allocate(shards);
+        build.release(weights);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "model/strategy/pytorch/fsdp_group.hpp"
 
+#include "model/strategy/moments.hpp"
 #include "model/strategy/pytorch/whole_weights.hpp"
 
 namespace wirewise {
@@ -24,6 +25,12 @@ FsdpGroup::FsdpGroup(PytorchContext& context, Unit which) : unit(which) {
     context.build().at_layer(-1);
     gradients.resize(weights.size());
     reduce_type_gradients.resize(weights.size());
+}
+
+bool built_whole(const ParallelPlan& plan) {
+    const std::int64_t parameter = size_of(plan.precision.parameter);
+    const std::int64_t moments = moment_count(plan.optimizer) * size_of(plan.precision.optimizer_state);
+    return !plan.offload.any() && parameter * plan.mesh.shard <= parameter + moments;
 }
 
 }  // namespace wirewise

@@ -34,4 +34,8 @@ struct FsdpGroup {
     std::optional<BufferId> all_reduce_input;  // HSDP with a cast: kept to the end of backward
 };
 
+// A model that needs less whole than its step's states do is built on the GPU; a larger one reaches it from
+// the meta device, as shards (fully_shard) or layer by layer (FSDP1).
+bool built_whole(const ParallelPlan& plan);
+
 }  // namespace wirewise

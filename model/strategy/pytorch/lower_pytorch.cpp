@@ -17,7 +17,7 @@ std::unique_ptr<PytorchPolicy> make_policy(PytorchContext& context) {
         case Strategy::fsdp:
         case Strategy::fsdp_shard_grad_op:
         case Strategy::hsdp:
-            return make_fsdp(context);
+            return context.plan().fsdp_version == 1 ? make_flat_fsdp(context) : make_fsdp(context);
         case Strategy::zero2:
             break;
     }
@@ -59,8 +59,10 @@ void emit_phase(PytorchContext& context, PytorchPolicy& policy, EagerDecoder& de
 }  // namespace
 
 StepProgram lower_pytorch(const Transformer& model, const ParallelPlan& plan, Phase phase) {
-    if (plan.offload.any() && plan.optimizer != OptimizerKind::adamw_fused && plan.optimizer != OptimizerKind::sgd)
-        throw InputError("--offload", "torch has no such optimizer on the CPU", "write --optimizer adamw_fused");
+    if (plan.offload.any() && plan.optimizer != OptimizerKind::adamw_fused &&
+        plan.optimizer != OptimizerKind::sgd)
+        throw InputError("--offload", "torch has no such optimizer on the CPU",
+                         "write --optimizer adamw_fused");
     Emission emission{model, plan, phase, ProgramBuilder(phase, FreeRule::at_last_use)};
     const Mesh& mesh = plan.mesh;
     emission.build.set_axis_size(Axis::replicate, mesh.replicate);

@@ -30,6 +30,7 @@ void Modules::begin_forward() {
     if (width == 0) return;
     Storages& storages = tape_.storages;
     Tensor half = storages.empty("rotary frequencies", s, width / 2, DType::fp32);
+    storages.take_workspace(storages.use(half, Access::write).buffer);  // a product with the positions
     tape_.compute("rotary frequencies", vector_kernel(s, width / 2, half.bytes(), DType::fp32),
                   {{half, Access::write}});
     const Tensor angles = concatenate(tape_, half, half);

@@ -10,6 +10,11 @@ namespace wirewise {
 
 namespace {
 
+Operand part_of(const PytorchOptimizer::Item& item, DType type, const TensorPart& part, Access access) {
+    return {item.parameter, access, false, bytes_of(item.offset + part.offset, type),
+            bytes_of(part.count, type)};
+}
+
 Operand part_of(BufferId buffer, DType type, const TensorPart& part, Access access) {
     return {buffer, access, false, bytes_of(part.offset, type), bytes_of(part.count, type)};
 }
@@ -49,9 +54,10 @@ BufferId PytorchOptimizer::declare(std::string_view name, Bytes bytes, DType typ
 
 void PytorchOptimizer::keep_masters() {
     for (Item& item : items_) {
-        stored_.push_back(item.parameter);
-        item.parameter =
-            declare("fp32 parameter", bytes_of(item.count, DType::fp32), DType::fp32, Role::master_parameter);
+        stored_.push_back(item);
+        item = {
+            declare("fp32 parameter", bytes_of(item.count, DType::fp32), DType::fp32, Role::master_parameter),
+            item.count};
     }
     parameter_type_ = DType::fp32;
 }
@@ -77,10 +83,16 @@ std::vector<Operand> PytorchOptimizer::in_fp32(const std::vector<Operand>& gradi
 void PytorchOptimizer::to_stored() {
     ProgramBuilder& build = context_.build();
     for (std::size_t i = 0; i < stored_.size(); ++i) {
-        const Bytes traffic = build.at(stored_[i]).bytes + build.at(items_[i].parameter).bytes;
+        const Operand stored = stored_part(i, Access::write);
+        const Bytes traffic = stored.bytes + build.at(items_[i].parameter).bytes;
         build.compute(stream_, "copy to parameter", vector_kernel(1, counts_[i], traffic, DType::fp32),
-                      {build.read(items_[i].parameter), build.write(stored_[i])});
+                      {build.read(items_[i].parameter), stored});
     }
+}
+
+Operand PytorchOptimizer::stored_part(std::size_t i, Access access) const {
+    const DType type = context_.plan().precision.parameter;
+    return part_of(stored_[i], type, {i, 0, stored_[i].count}, access);
 }
 
 bool PytorchOptimizer::adaptive() const { return moment_count(context_.plan().optimizer) > 0; }
@@ -93,10 +105,11 @@ void PytorchOptimizer::create_states() {
     };
     for (std::size_t i = 0; i < stored_.size(); ++i) {
         const BufferId master = items_[i].parameter;
-        const Bytes traffic = context_.build().at(stored_[i]).bytes + context_.build().at(master).bytes;
+        const Operand stored = stored_part(i, Access::read);
+        const Bytes traffic = stored.bytes + context_.build().at(master).bytes;
         context_.build().compute(stream_, "fp32 parameter",
                                  vector_kernel(1, counts_[i], traffic, DType::fp32),
-                                 {context_.build().read(stored_[i]), context_.build().write(master)});
+                                 {stored, context_.build().write(master)});
     }
     for (const State& state : states_) {
         fill(state.step);
@@ -169,7 +182,7 @@ void PytorchOptimizer::fused(const std::vector<Operand>& gradients) {
             const Bytes unit(whole.bytes.count() / counts_[part.tensor]);
             operands.push_back(
                 {whole.buffer, Access::read, false, whole.offset + unit * part.offset, unit * part.count});
-            operands.push_back(part_of(items_[part.tensor].parameter, parameter_type_, part, Access::update));
+            operands.push_back(part_of(items_[part.tensor], parameter_type_, part, Access::update));
             if (!adaptive()) continue;
             const State& state = states_[part.tensor];
             operands.push_back(part_of(state.first, state_type_, part, Access::update));
@@ -223,7 +236,7 @@ void PytorchOptimizer::multi_tensor_passes(const std::vector<Operand>& gradients
                 if (pass.touches_root)
                     operands.push_back(part_of(roots[i], state_type_, part, Access::write));
                 if (operands.empty())
-                    operands.push_back(part_of(items_[i].parameter, parameter_type_, part, Access::read));
+                    operands.push_back(part_of(items_[i], parameter_type_, part, Access::read));
             }
             build.compute(stream_, pass.name,
                           vector_kernel(1, total(launch), Bytes(pass.traffic) * total(launch), state_type_),
@@ -248,7 +261,7 @@ void PytorchOptimizer::multi_tensor_update(const std::vector<Operand>& gradients
             const std::size_t i = part.tensor;
             operands.push_back(gradients[i]);
             operands.back().access = Access::read;
-            operands.push_back(part_of(items_[i].parameter, parameter_type_, part, Access::update));
+            operands.push_back(part_of(items_[i], parameter_type_, part, Access::update));
             operands.push_back(part_of(states_[i].first, state_type_, part, Access::update));
             operands.push_back(part_of(states_[i].second, state_type_, part, Access::update));
             operands.push_back(part_of(roots[i], state_type_, part, Access::read));

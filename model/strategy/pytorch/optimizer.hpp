@@ -14,6 +14,7 @@ class PytorchOptimizer {
     struct Item {
         BufferId parameter{};
         std::int64_t count = 0;
+        std::int64_t offset = 0;  // its first element in the buffer
     };
     PytorchOptimizer(PytorchContext& context, std::vector<Item> items);
 
@@ -28,6 +29,7 @@ class PytorchOptimizer {
     void keep_masters();
     std::vector<Operand> in_fp32(const std::vector<Operand>& gradients);
     void to_stored();
+    Operand stored_part(std::size_t i, Access access) const;  // with masters: a parameter
     BufferId declare(std::string_view name, Bytes bytes, DType type, Role role) const;
     bool on_host() const { return context_.plan().offload.optimizer; }
     void wait_for_gradients();
@@ -40,9 +42,9 @@ class PytorchOptimizer {
     bool adaptive() const;  // keeps moments
 
     PytorchContext& context_;
-    StreamId stream_;               // where its kernels run: the GPU's, or the CPU's
-    std::vector<Item> items_;       // what it updates: the parameters, or their fp32 masters
-    std::vector<BufferId> stored_;  // with masters: the parameters
+    StreamId stream_;           // where its kernels run: the GPU's, or the CPU's
+    std::vector<Item> items_;   // what it updates: the parameters, or their fp32 masters
+    std::vector<Item> stored_;  // with masters: the parameters
     std::vector<std::int64_t> counts_;
     std::vector<State> states_;
     DType parameter_type_, state_type_;

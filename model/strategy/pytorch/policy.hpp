@@ -24,5 +24,7 @@ std::unique_ptr<PytorchPolicy> make_single(PytorchContext& context);
 std::unique_ptr<PytorchPolicy> make_ddp(PytorchContext& context);
 // fully_shard per layer and on the root: fsdp, fsdp_shard_grad_op, hsdp.
 std::unique_ptr<PytorchPolicy> make_fsdp(PytorchContext& context);
+// The same by FullyShardedDataParallel (FSDP1).
+std::unique_ptr<PytorchPolicy> make_flat_fsdp(PytorchContext& context);
 
 }  // namespace wirewise

@@ -25,7 +25,7 @@ class Single final : public PytorchPolicy {
           optimizer_(context, all_items(context, weights_)),
           gradients_(context.weights.size()) {}
 
-    void load() override { context_.build().allocate(weights_.buffers()); }
+    void load() override { build_model(context_, weights_.buffers()); }
     std::vector<BufferId> stored_parameters() const override {
         return {weights_.buffers().begin(), weights_.buffers().end()};
     }

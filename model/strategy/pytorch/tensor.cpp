@@ -89,6 +89,7 @@ void Storages::settle() {
 void Storages::compute(std::string_view name, const Kernel& kernel, std::span<const Use> uses) {
     if (skipping) return;
     settle();
+    if (workspace_ && std::holds_alternative<Gemm>(kernel)) take_workspace(uses.back().buffer);
     std::array<Operand, 16> operands;
     ensure(uses.size() <= operands.size(), "an eager kernel has at most 16 operands");
     const auto now = static_cast<std::uint32_t>(build_.op_count() + 1);
@@ -98,6 +99,12 @@ void Storages::compute(std::string_view name, const Kernel& kernel, std::span<co
         if (use.storage != StorageId::none) records_[index_of(use.storage)].last_op = now;
     }
     build_.compute(stream_, name, kernel, std::span<const Operand>(operands.data(), uses.size()));
+}
+
+void Storages::take_workspace(BufferId result) {
+    if (!workspace_) return;
+    settle();
+    build_.allocate(std::array{result, *std::exchange(workspace_, std::nullopt)});
 }
 
 void Storages::used_now(const Tensor& tensor) {

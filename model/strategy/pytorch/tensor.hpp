@@ -3,6 +3,7 @@
 // program says so by the buffer's last use or, where the host held it longer, by a Release op.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -67,6 +68,11 @@ class Storages {
     bool sole_owner(const Tensor& tensor) const;
 
     void compute(std::string_view name, const Kernel& kernel, std::span<const Use> uses);
+    // The next matrix product is the first of its thread: its cuBLAS handle takes this workspace, once the
+    // product's result is allocated.
+    void owe_workspace(BufferId workspace) { workspace_ = workspace; }
+    // For a product that is not priced as one.
+    void take_workspace(BufferId result);
     // Emits the Release ops owed so far; due before an op that is given to the builder directly.
     void settle();
     // The latest op was given to the builder directly, and used this tensor.
@@ -93,6 +99,7 @@ class Storages {
     std::vector<Record> records_;
     std::vector<std::uint32_t> dropped_;  // records without references whose Release may be owed
     std::vector<BufferId> owed_;
+    std::optional<BufferId> workspace_;
 };
 
 }  // namespace wirewise

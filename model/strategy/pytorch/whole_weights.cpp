@@ -27,6 +27,19 @@ WholeWeights::WholeWeights(PytorchContext& context) : context_(context) {
     context.build().at_layer(-1);
 }
 
+void build_model(PytorchContext& context, std::span<const BufferId> weights) {
+    ProgramBuilder& build = context.build();
+    build.allocate(weights);
+    const Transformer& model = context.model();
+    if (!model.tied_embeddings) return;
+    const DType type = context.plan().precision.parameter;
+    const BufferId head =
+        build.transient("head weight before it is tied", bytes_of(model.vocabulary * model.hidden, type),
+                        type, Role::parameter, context.compute);
+    build.allocate(head);
+    build.release(head);
+}
+
 Bytes WholeWeights::bytes(WeightId weight) const { return context_.build().at(buffer(weight)).bytes; }
 
 void WholeWeights::accumulate(WeightId weight, const Tensor& gradient, BufferId into) {

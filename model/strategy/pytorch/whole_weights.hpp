@@ -19,6 +19,10 @@ class WholeWeights {
     std::vector<BufferId> buffers_;
 };
 
+// The model's class builds it on the GPU: these weights, and of a tied head one of its own, which goes when
+// it is tied.
+void build_model(PytorchContext& context, std::span<const BufferId> weights);
+
 // A name for a weight's buffers: its own, below the layer.
 std::string_view name_of(const Weight& weight);
 

@@ -18,7 +18,7 @@ class Folder {
             layout_.rows = {layout_.tree.roots};
             return;
         }
-        height_ = layout_.numa_y + kBelowNuma - kTop;
+        height_ = layout_.numa_y + kBelowNuma - kHead;
         move_boxes();
         split_hubs();
         split_panels();
@@ -26,8 +26,6 @@ class Folder {
     }
 
   private:
-    static constexpr double kTop = 84, kMargin = 28;  // as the layout has them
-
     std::size_t index(int value) const { return static_cast<std::size_t>(value); }
     int root_of(int node) const {
         while (layout_.tree.nodes[index(node)].parent >= 0) node = layout_.tree.nodes[index(node)].parent;

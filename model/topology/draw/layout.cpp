@@ -12,8 +12,7 @@
 namespace wirewise::draw {
 namespace {
 
-constexpr double kMargin = 28, kHead = 84, kGpuWidth = 72, kGpuHeight = 50, kNicWidth = 66, kGap = 14,
-                 kNumaGap = 56;
+constexpr double kGpuWidth = 72, kGpuHeight = 50, kNicWidth = 66, kGap = 14, kNumaGap = 56;
 constexpr double kLevel = 46, kNumaHeight = 40, kIslandTitle = 26, kHubHeight = 26;
 constexpr double kFoot = 54, kLeastWidth = 620;
 

@@ -8,6 +8,9 @@
 
 namespace wirewise::draw {
 
+// Around the picture, and above it for its title.
+constexpr double kMargin = 28, kHead = 84;
+
 struct Box {
     double x = 0, y = 0, width = 0, height = 0;
     double middle() const { return x + width / 2; }
