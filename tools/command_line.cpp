@@ -43,6 +43,19 @@ int complain(int code, std::string message) {
     return code;
 }
 
+// The value of a shell variable that is not set: CLI11 would pass over most of them.
+void refuse_empty(int argc, const char* const* argv) {
+    const auto refuse = [](std::string_view place) {
+        throw InputError(std::string(place), "is given an empty value", "write a value, or leave it out");
+    };
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view word = argv[i], before = argv[i - 1];
+        if (word.empty()) refuse(i > 1 && before.starts_with("--") ? before : "wirewise");
+        if (word.starts_with("--") && word.size() > 3 && word.find('=') == word.size() - 1)
+            refuse(word.substr(0, word.size() - 1));
+    }
+}
+
 }  // namespace
 
 CommandLine::CommandLine()
@@ -73,6 +86,7 @@ void CommandLine::parse(int argc, const char* const* argv) {
     if (argc > 1 && argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end())
         throw InputError("wirewise", fmt::format("unknown command \"{}\"", argv[1]),
                          remedy_from(argv[1], names));
+    refuse_empty(argc, argv);
     app_->parse(argc, argv);
 }
 

@@ -8,27 +8,29 @@ namespace wirewise {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-// Ranks up to which all tours are looked at, at once or where the beam found nothing: 2^ranks sets.
-constexpr int kAtOnce = 10, kAfterBeam = 12;
+// Ranks up to which all tours are looked at, at once or where the beam found nothing: 2^(ranks - 1) sets.
+constexpr int kAtOnce = 10, kAfterBeam = 16;
 constexpr std::size_t kNarrowBeam = 32, kWideBeam = 2000;
 
 std::size_t at(int row, int column, int ranks) { return static_cast<std::size_t>(row * ranks + column); }
 
-// Held and Karp 1962: of all beginnings with the same ranks and end only the cheapest matters.
+// Held and Karp 1962: of all beginnings with the same ranks and end only the cheapest matters. Rank 0 is in
+// every set, so that sets are of the others.
 std::vector<int> cheapest_of_all(const std::vector<double>& cost, int ranks, Tour tour, double limit) {
-    const int sets = 1 << ranks, whole = sets - 1;
+    const int sets = 1 << (ranks - 1), whole = sets - 1;
     std::vector<double> least(static_cast<std::size_t>(sets * ranks), kNever);
-    std::vector<int> before(least.size(), -1);
-    least[at(1, 0, ranks)] = 0;
-    for (int set = 1; set < sets; set += 2)
+    std::vector<std::int8_t> before(least.size(), -1);
+    least[at(0, 0, ranks)] = 0;
+    for (int set = 0; set < sets; ++set)
         for (int last = 0; last < ranks; ++last) {
             const double so_far = least[at(set, last, ranks)];
             if (!(so_far < limit)) continue;
             for (int to = 1; to < ranks; ++to) {
-                if (set >> to & 1) continue;
-                const std::size_t longer = at(set | 1 << to, to, ranks);
+                const int bit = 1 << (to - 1);
+                if (set & bit) continue;
+                const std::size_t longer = at(set | bit, to, ranks);
                 const double sum = so_far + cost[at(last, to, ranks)];
-                if (sum < least[longer]) least[longer] = sum, before[longer] = last;
+                if (sum < least[longer]) least[longer] = sum, before[longer] = static_cast<std::int8_t>(last);
             }
         }
     int end = -1;
@@ -42,7 +44,7 @@ std::vector<int> cheapest_of_all(const std::vector<double>& cost, int ranks, Tou
     for (int set = whole; end >= 0;) {
         order.push_back(end);
         const int previous = before[at(set, end, ranks)];
-        set ^= 1 << end;
+        if (end > 0) set ^= 1 << (end - 1);
         end = previous;
     }
     std::reverse(order.begin(), order.end());

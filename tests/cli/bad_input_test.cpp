@@ -133,6 +133,17 @@ TEST(BadOption, GpuIdsOfAnEmptyVariable) {
         run_binary({"plan", "--model", "mistral-7b", "--machine", "a100-80gb-x4", "--gpu-ids", ""}),
         "--gpu-ids");
 }
+TEST(BadOption, EmptyVariables) {
+    const std::vector<std::string> plan{"plan", "--model", "mistral-7b", "--machine", "a100-80gb-x4"};
+    for (const std::string option : {"--gpus", "--global-batch", "--sequence-length", "--micro-batch"}) {
+        auto words = plan;
+        words.insert(words.end(), {option, ""});
+        expect_refused(run_binary(words), option + ": is given an empty value");
+        words = plan;
+        words.push_back(option + "=");
+        expect_refused(run_binary(words), option + ": is given an empty value");
+    }
+}
 TEST(BadOption, GpuThatTheMachineHasNot) {
     expect_refused(wirewise_run(kPlan + "--gpu h200-sxm"), "a100-80gb-sxm");
 }

@@ -198,6 +198,15 @@ TEST(PublishedRuns, ASourceNeverSeenIsReadByItsWords) {
     EXPECT_EQ(step.question.machine.gpu(0).model->name, "a100-40gb-sxm");
     row["strategy"] = "ZeRO-3 + LoRA";
     EXPECT_EQ(read(row.dump())[0].set_aside, "LoRA and its relatives");
+    row["strategy"] = "FSDP, TP=8";
+    EXPECT_EQ(read(row.dump())[0].set_aside, "tensor, pipeline, sequence or expert parallel");
+    row["strategy"] = "ZeRO_3";
+    row["recompute"] = true;
+    step = predicted(row);
+    EXPECT_EQ(step.candidate.plan.strategy, Strategy::fsdp);
+    EXPECT_EQ(step.candidate.plan.recompute, Recompute::full);
+    row.update({{"framework", "PyTorch"}, {"strategy", "Fully Sharded Data Parallel"}});
+    EXPECT_EQ(predicted(row).candidate.plan.strategy, Strategy::fsdp);
 }
 
 TEST(PublishedRuns, ReasonsNameWhatIsOutOfReach) {
