@@ -2,6 +2,7 @@
 // by lower().
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -16,9 +17,17 @@ enum class Strategy : std::uint8_t { single, ddp, zero1, zero2, fsdp, fsdp_shard
 enum class Runtime : std::uint8_t { native, pytorch, deepspeed };
 // When DDP's first bucket, one gradient copy, goes back after the rebuild in the second step. NCCL's process
 // group holds it until its watchdog, which looks every 100 ms, has seen the first all-reduce end and another
-// collective is issued: before the new buckets, at the broadcast of module buffers after them, or only in the
-// second backward.
-enum class StaleBucket : std::uint8_t { freed_at_rebuild, freed_at_buffer_broadcast, freed_in_backward };
+// collective is issued: before the new buckets, at the broadcast of module buffers after them, in the second
+// backward, or, where a step is shorter than that period, after the second step.
+enum class StaleBucket : std::uint8_t {
+    freed_at_rebuild,
+    freed_at_buffer_broadcast,
+    freed_in_backward,
+    freed_after_step
+};
+inline constexpr std::array kStaleBuckets{StaleBucket::freed_at_rebuild,
+                                          StaleBucket::freed_at_buffer_broadcast,
+                                          StaleBucket::freed_in_backward, StaleBucket::freed_after_step};
 enum class Recompute : std::uint8_t { none, pointwise, selective, full };
 
 std::string_view name_of(Strategy strategy);

@@ -101,8 +101,7 @@ ParallelPlan with_likely_bucket(const Transformer& model, ParallelPlan plan, con
 
 std::vector<RacePeak> other_races(const Transformer& model, const ParallelPlan& plan) {
     std::vector<RacePeak> others;
-    for (const auto state : {StaleBucket::freed_at_rebuild, StaleBucket::freed_at_buffer_broadcast,
-                             StaleBucket::freed_in_backward}) {
+    for (const StaleBucket state : kStaleBuckets) {
         if (state == plan.stale_bucket) continue;
         ParallelPlan variant = plan;
         variant.stale_bucket = state;
@@ -112,7 +111,8 @@ std::vector<RacePeak> other_races(const Transformer& model, const ParallelPlan& 
     return others;
 }
 
-// Whether what is allocated fits and what is reserved perhaps not: within a margin wider than the intervals are.
+// Whether what is allocated fits and what is reserved perhaps not: within a margin wider than the intervals
+// are.
 bool cache_decides(const Estimate& estimate, const ParallelPlan& plan, Bytes limit) {
     constexpr std::int64_t kMarginPart = 4;
     const Bytes used = estimate.device_used();

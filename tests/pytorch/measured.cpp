@@ -118,8 +118,6 @@ const MeasuredStep& measured_step(const std::string& id) {
 }
 
 WalkedPhases nearest_walk(const MeasuredStep& step) {
-    constexpr std::array kStates{StaleBucket::freed_at_rebuild, StaleBucket::freed_at_buffer_broadcast,
-                                 StaleBucket::freed_in_backward};
     const auto error = [&](const WalkedPhases& walked) {
         return std::abs(walked.peak.allocated / step.allocated - 1) +
                0.1 * std::abs(walked.reserved / step.reserved - 1);
@@ -127,7 +125,7 @@ WalkedPhases nearest_walk(const MeasuredStep& step) {
     ParallelPlan plan = step.plan;
     WalkedPhases nearest = walk_phases(step.model, plan);
     if (!has_stale_bucket(plan)) return nearest;
-    for (const StaleBucket state : kStates) {
+    for (const StaleBucket state : kStaleBuckets) {
         plan.stale_bucket = state;
         WalkedPhases walked = walk_phases(step.model, plan);
         if (error(walked) < error(nearest)) nearest = std::move(walked);

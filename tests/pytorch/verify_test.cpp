@@ -110,8 +110,7 @@ TEST(Verify, FlatParametersThatRanksDoNotDivide) {
 
 TEST(Verify, EveryStateOfTheStaleBucket) {
     const Transformer model = small_model("nvl-mistral7b-L8-s4096-b1-a1-single-bf16");
-    for (const StaleBucket stale : {StaleBucket::freed_at_rebuild, StaleBucket::freed_at_buffer_broadcast,
-                                    StaleBucket::freed_in_backward}) {
+    for (const StaleBucket stale : kStaleBuckets) {
         ParallelPlan plan = plan_for(Strategy::ddp);
         plan.stale_bucket = stale;
         expect_sound(model, plan);

@@ -115,7 +115,7 @@ void Ddp::rebuild() {
     const std::vector<BufferId> buffers = buckets_.rebuilt_buffers();
     build.allocate(buffers);
     if (stale == StaleBucket::freed_at_buffer_broadcast) release_first_bucket();
-    first_bucket_lingers_ = stale == StaleBucket::freed_in_backward;
+    first_bucket_lingers_ = stale == StaleBucket::freed_in_backward || stale == StaleBucket::freed_after_step;
 }
 
 void Ddp::release_first_bucket() {
@@ -183,7 +183,8 @@ void Ddp::ready(std::size_t bucket) {
     ProgramBuilder& build = context_.build();
     const BufferId buffer = buckets_.current()[bucket].buffer;
     context_.tape.storages.settle();
-    if (first_bucket_lingers_) release_first_bucket();
+    if (first_bucket_lingers_ && context_.plan().stale_bucket == StaleBucket::freed_in_backward)
+        release_first_bucket();
     build.join(communication_, context_.compute);
     build.collective(communication_, "all-reduce gradients",
                      {CollectiveKind::all_reduce, Axis::world, context_.plan().precision.parameter,
@@ -228,6 +229,7 @@ void Ddp::update() {
     if (shards_states()) broadcast_parameters();
     for (Tensor& gradient : gradients_) gradient = {};
     context_.tape.storages.settle();
+    if (first_bucket_lingers_) release_first_bucket();
 }
 
 // One broadcast per parameter from the rank that updated it; all are waited for.
