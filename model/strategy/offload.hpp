@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "model/strategy/deepspeed_version.hpp"
+
 namespace wirewise {
 
 struct Offload {
@@ -25,8 +27,12 @@ struct DeepSpeedSettings {
     std::int64_t max_live_parameters = 1'000'000'000;
     std::int64_t max_reuse_distance = 1'000'000'000;
     std::int64_t sub_group_size = 1'000'000'000;
-    // ZeRO-3 as up to July 2021: see the ParameterFetch and PartitionReduce that read it.
-    bool one_by_one = false;
+    std::optional<DeepSpeedVersion> version;  // not said: today's
+    // ZeRO-3 up to 0.4.3 (July 2021): see ParameterFetch and PartitionReduce.
+    bool one_by_one() const { return version && *version < DeepSpeedVersion{0, 5, 0}; }
+    // ZeRO-3 kept its reduce bucket from the start (torch.empty in the optimizer's constructor) before there
+    // was one for each type of gradients, seen from 0.17.2 on.
+    bool keeps_bucket() const { return version && *version < DeepSpeedVersion{0, 17, 2}; }
     bool operator==(const DeepSpeedSettings&) const = default;
 };
 

@@ -112,10 +112,11 @@ std::vector<RacePeak> other_races(const Transformer& model, const ParallelPlan& 
     return others;
 }
 
-// Whether what is allocated fits and what is reserved, at the upper end of any interval, does not.
+// Whether what is allocated fits and what is reserved perhaps not: within a margin wider than the intervals are.
 bool cache_decides(const Estimate& estimate, const ParallelPlan& plan, Bytes limit) {
+    constexpr std::int64_t kMarginPart = 4;
     const Bytes used = estimate.device_used();
-    return plan.runtime != Runtime::native && used + used / 4 > limit &&
+    return plan.runtime != Runtime::native && used + used / kMarginPart > limit &&
            estimate.peak.allocated + estimate.runtime.total() <= limit;
 }
 

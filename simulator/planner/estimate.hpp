@@ -49,7 +49,8 @@ struct Estimate {
     RuntimeMemory runtime;
     HostMemory host;
     // Of `reserved`, what the runtime's allocator only caches and gives back when the device is full. Worked
-    // out where that decides whether the plan fits; zero elsewhere.
+    // out where that decides whether the plan fits, for the expected outcome of a race, and taken for the others
+    // too; zero elsewhere.
     Bytes spare;
     Bytes device_used() const { return reserved + runtime.total(); }
     Bytes least_used() const { return device_used() - spare; }

@@ -94,7 +94,7 @@ Json deepspeed_json(const DeepSpeedSettings& settings) {
               {"stage3_max_reuse_distance", settings.max_reuse_distance},
               {"sub_group_size", settings.sub_group_size}};
     if (settings.overlap_comm) json["overlap_comm"] = *settings.overlap_comm;
-    if (settings.one_by_one) json["one_by_one"] = true;
+    if (settings.version) json["deepspeed_version"] = to_text(*settings.version);
     return json;
 }
 
@@ -137,7 +137,8 @@ void read_host(const Reader& from, ParallelPlan& plan) {
     settings.max_live_parameters = from.count("stage3_max_live_parameters", 0, kMost);
     settings.max_reuse_distance = from.count("stage3_max_reuse_distance", 0, kMost);
     settings.sub_group_size = from.count("sub_group_size", 1, kMost);
-    if (from.has("one_by_one")) settings.one_by_one = from.get<bool>("one_by_one");
+    if (from.has("deepspeed_version"))
+        settings.version = from.word("deepspeed_version", deepspeed_version_from);
     if (from.has("overlap_comm")) settings.overlap_comm = from.get<bool>("overlap_comm");
 }
 

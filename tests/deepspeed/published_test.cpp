@@ -97,9 +97,9 @@ TEST(DeepSpeedPublished, EveryRow) {
     for (const auto& [name, list] : errors)
         fmt::print("{}: {} figures, median {:.1f} %, worst {:.1f} %\n", name, list.size(), 100 * median(list),
                    100 * *std::max_element(list.begin(), list.end()));
-    EXPECT_LE(median(errors.at("memory")), 0.10);
+    EXPECT_LE(median(errors.at("memory")), 0.05);
     EXPECT_LE(median(errors.at("time")), 0.11);
-    EXPECT_LE(median(errors.at("all")), 0.10);
+    EXPECT_LE(median(errors.at("all")), 0.07);
     EXPECT_EQ(errors.at("memory").size(), 16U);
     EXPECT_EQ(errors.at("time").size(), 10U);
 }

@@ -9,6 +9,7 @@
 #include "model/strategy/lower.hpp"
 #include "model/transformer/read_config.hpp"
 #include "model/units/error.hpp"
+#include "simulator/planner/walk_phases.hpp"
 
 namespace wirewise {
 namespace {
@@ -94,6 +95,26 @@ TEST(DeepSpeed, OneGpuIsSound) {
         }
 }
 
+TEST(DeepSpeed, TheBucketThatOldReleasesKeepIsSoundAndAlwaysThere) {
+    const Transformer model = load_model("mistral-7b", {"num_hidden_layers=2"});
+    ParallelPlan plan = plan_for(Strategy::fsdp);
+    plan.gradient_accumulation = 2;
+    const auto kept = [&] { return walk_phases(model, plan).phases.front().peak.allocated; };
+    const Bytes today = kept();
+    plan.deepspeed.version = DeepSpeedVersion{0, 14, 2};
+    expect_sound(model, plan, "0.14.2");
+    const Bytes bucket(2 * plan.deepspeed.reduce_bucket_size), more = kept() - today;
+    EXPECT_GE(more, bucket);
+    EXPECT_LT(more, bucket + 2_MiB);  // its segment rounds up
+}
+
+TEST(DeepSpeed, ReleasesAreReadAndOrdered) {
+    EXPECT_EQ(to_text(*deepspeed_version_from("0.14.2")), "0.14.2");
+    EXPECT_LT(*deepspeed_version_from("0.4.10"), *deepspeed_version_from("0.14.2"));
+    for (const char* text : {"", "0.14", "0.14.2.1", "v0.14.2", "0.-1.2", "0.14.x"})
+        EXPECT_FALSE(deepspeed_version_from(text)) << text;
+}
+
 // As up to July 2021: every parameter by itself, none beside compute, a piece per rank.
 TEST(DeepSpeed, OneByOneIsSoundAndGathersEachParameter) {
     const Transformer model = load_model("mistral-7b", {"num_hidden_layers=2"});
@@ -116,7 +137,7 @@ TEST(DeepSpeed, OneByOneIsSoundAndGathersEachParameter) {
     const auto gathers = count(CollectiveKind::all_gather),
                reductions = count(CollectiveKind::reduce_scatter);
     EXPECT_EQ(launches(), 0);
-    plan.deepspeed.one_by_one = true;
+    plan.deepspeed.version = DeepSpeedVersion{0, 4, 3};
     plan.gradient_accumulation = 2;
     for (const Offload& offload : {Offload{}, Offload{.optimizer = true, .parameters = true}}) {
         plan.offload = offload;

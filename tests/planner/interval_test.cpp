@@ -114,6 +114,18 @@ TEST_F(IntervalTest, HoldEveryOutcomeOfARace) {
     EXPECT_NEAR(chance_above(limit, raced), 0.2, 1e-3);
 }
 
+// Under FSDP1 what is reserved depends on the host's lead: anything down to what is allocated.
+TEST_F(IntervalTest, ReachDownToWhatIsAllocatedUnderFsdp1) {
+    plan_.runtime = Runtime::pytorch;
+    plan_.strategy = Strategy::fsdp;
+    plan_.fsdp_version = 1;
+    estimate_.peak.allocated = Bytes(50'000'000'000);
+    const Intervals flat = intervals();
+    EXPECT_EQ(flat.memory.lo, estimate_.peak.allocated + estimate_.runtime.total());
+    EXPECT_EQ(flat.reserved.lo, estimate_.peak.allocated);
+    EXPECT_GE(flat.memory.hi - estimate_.device_used(), estimate_.device_used() / 51);
+}
+
 // What the allocator only caches does not decide whether memory runs out.
 TEST_F(IntervalTest, WhatIsCachedIsGivenBackBeforeMemoryRunsOut) {
     const Bytes limit = estimate_.device_used() - Bytes(1'000'000'000);

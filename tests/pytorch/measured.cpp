@@ -82,8 +82,9 @@ const std::vector<MeasuredStep>& measured_steps() {
 }
 
 std::vector<MeasuredStep> sampled_steps(const std::string& machine) {
-    const std::string folder =
-        machine == "h200-x2" ? WIREWISE_SOURCE_FOLDER "/calibration/samples" : WIREWISE_FIXTURES;
+    const std::string folder = machine == "h200-x2" ? WIREWISE_SOURCE_FOLDER "/calibration/samples"
+                               : machine == "fsdp1" ? WIREWISE_SOURCE_FOLDER "/tests/validate/cases"
+                                                    : WIREWISE_FIXTURES;
     return read(folder, "pytorch_steps_" + machine + ".jsonl");
 }
 

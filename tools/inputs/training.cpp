@@ -117,8 +117,8 @@ Precision precision_of(const TrainingOptions& options) {
 }
 
 void refuse_unmodelled(const TrainingOptions& options) {
-    if (options.deepspeed.one_by_one && options.runtime != name_of(Runtime::deepspeed))
-        throw InputError("--one-by-one", "is of DeepSpeed's ZeRO-3",
+    if (!options.deepspeed_version.empty() && options.runtime != name_of(Runtime::deepspeed))
+        throw InputError("--deepspeed-version", "is of the deepspeed runtime",
                          "add --runtime deepspeed, or leave it out");
     if (options.master_dtype != "fp32" && options.runtime != name_of(Runtime::deepspeed))
         throw InputError("--master-dtype", "only DeepSpeed keeps master weights in 16 bits",
@@ -226,12 +226,19 @@ void as_deepspeed_has_it(const TrainingOptions& options, ParallelPlan& plan) {
         throw InputError("--master-dtype", "masters of 16 bits are not modelled in host memory",
                          "leave out --offload or --master-dtype");
     plan.deepspeed = options.deepspeed;
+    if (options.deepspeed_version.empty()) return;
+    plan.deepspeed.version = deepspeed_version_from(options.deepspeed_version);
+    if (!plan.deepspeed.version)
+        throw InputError("--deepspeed-version",
+                         fmt::format("\"{}\" is no release", options.deepspeed_version),
+                         "write for example 0.14.2");
 }
 
 LossSettings loss_of(const TrainingOptions& options, Runtime runtime) {
     const LossSettings loss{options.loss_upcast, options.compile_loss, options.keep_logits,
                             options.loss_outside};
-    if (loss != LossSettings{} && runtime != Runtime::pytorch)
+    const LossSettings deepspeeds{.keeps_logits = runtime == Runtime::deepspeed && options.keep_logits};
+    if (loss != deepspeeds && runtime != Runtime::pytorch)
         throw InputError("--compile-loss, --no-loss-upcast, --keep-logits, --loss-outside",
                          fmt::format("are of the pytorch runtime, not of {}", name_of(runtime)),
                          "add --runtime pytorch, or leave them out");

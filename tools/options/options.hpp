@@ -61,6 +61,7 @@ struct TrainingOptions {
     bool compile_loss = false, keep_logits = false, loss_outside = false, loss_upcast = true;
     std::string profile;
     std::string deepspeed_config;  // a file
+    std::string deepspeed_version;
     DeepSpeedSettings deepspeed;   // what it says
     void add_to(CLI::App& command);
 };

@@ -88,7 +88,8 @@ void add_loss(CLI::App& command, TrainingOptions& to) {
             "pytorch: the script computes the loss from the model's logits [the model does, as transformers]")
         ->group(group);
     command
-        .add_flag("--keep-logits", to.keep_logits, "pytorch: the script holds the logits through backward")
+        .add_flag("--keep-logits", to.keep_logits,
+                  "pytorch, deepspeed: the script holds the logits through backward")
         ->group(group);
 }
 
@@ -102,9 +103,10 @@ void TrainingOptions::add_to(CLI::App& command) {
                     "a DeepSpeed config (JSON): its stage, precision, batch, buckets and offload")
         ->group(group);
     command
-        .add_flag("--one-by-one", deepspeed.one_by_one,
-                  "deepspeed: ZeRO-3 as up to version 0.4.3 (July 2021), which gathered and reduced each "
-                  "parameter by itself, a piece per rank")
+        .add_option(
+            "--deepspeed-version", deepspeed_version,
+            "deepspeed: the release, as in 0.14.2: up to 0.4.3 ZeRO-3 gathered and reduced each parameter by "
+            "itself, before 0.17.2 it kept its reduce bucket [today's]")
         ->group(group);
     command.add_flag("--compile", compile, "the layers are compiled (pytorch)")->group(group);
     command

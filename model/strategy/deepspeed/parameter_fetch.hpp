@@ -5,7 +5,7 @@
 // together come in one buffer and are copied out of it. Source:
 // deepspeed/runtime/zero/{partitioned_param_coordinator,partition_parameters}.py, read 2026-11.
 //
-// Up to version 0.4.3 (July 2021, plan.deepspeed.one_by_one) each parameter was gathered by itself: zeros
+// Up to version 0.4.3 (July 2021) each parameter was gathered by itself: zeros
 // made, the device synchronised, the tensor sliced in Python once per rank, and torch's all_gather into a
 // list of tensors, which copies the whole out of its own buffer once per rank. Nothing was prefetched: the
 // trace was off by one, and each gather waited for the one before. Sources: partition_parameters.py of
@@ -55,7 +55,7 @@ class ParameterFetch {
     bool overlaps() const { return context_.plan().deepspeed.overlap_comm.value_or(!one_by_one()); }
     void enter(std::size_t module);
     void leave();
-    bool one_by_one() const { return context_.plan().deepspeed.one_by_one; }
+    bool one_by_one() const { return context_.plan().deepspeed.one_by_one(); }
     void fetch(const std::vector<WeightId>& weights);
     void start(Handle handle);
     void prefetch();

@@ -20,15 +20,26 @@ PartitionReduce::PartitionReduce(PytorchContext& context, const Zero3Layout& lay
         adam.offloaded()
             ? build.on_host(Lifetime::persistent, "gradient partitions", bytes, type(), Role::gradient, *host)
             : build.persistent("gradient partitions", bytes, type(), Role::gradient, context.compute);
+    if (keeps_bucket())
+        bucket_ =
+            build.persistent("reduce bucket", bucket_bytes(), type(), Role::communication, context.compute);
 }
 
-// Made with the first gradient, as today's versions do; those up to 0.14 held it from the start.
+std::vector<BufferId> PartitionReduce::from_the_start() const {
+    std::vector<BufferId> buffers{own_parts_};
+    if (keeps_bucket()) buffers.push_back(*bucket_);
+    return buffers;
+}
+
+Bytes PartitionReduce::bucket_bytes() const {
+    return bytes_of(context_.plan().deepspeed.reduce_bucket_size, type());
+}
+
+// With the first gradient.
 void PartitionReduce::make_bucket() {
     if (bucket_) return;
     ProgramBuilder& build = context_.build();
-    const std::int64_t size = context_.plan().deepspeed.reduce_bucket_size;
-    bucket_ = build.transient("reduce bucket", bytes_of(size, type()), type(), Role::communication,
-                              context_.compute);
+    bucket_ = build.transient("reduce bucket", bucket_bytes(), type(), Role::communication, context_.compute);
     build.allocate(*bucket_);
 }
 
@@ -152,7 +163,7 @@ void PartitionReduce::end_backward() {
     reduce();
     context_.build().join(context_.compute, reduce_);
     context_.build().host_work(context_.compute, "end of backward", {HostWorkKind::synchronize, 1});
-    if (bucket_) context_.build().release(*std::exchange(bucket_, std::nullopt));
+    if (bucket_ && !keeps_bucket()) context_.build().release(*std::exchange(bucket_, std::nullopt));
 }
 
 }  // namespace wirewise

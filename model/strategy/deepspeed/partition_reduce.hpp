@@ -3,7 +3,7 @@
 // of its gradients, or adds them there. With the optimizer offloaded that buffer lies on the host, and at the
 // accumulation boundary the parts also go there in fp32. Source: deepspeed/runtime/zero/stage3.py,
 // runtime/comm/coalesced_collectives.py, read 2026-11.
-// Up to version 0.4.3 (plan.deepspeed.one_by_one) each gradient was reduce-scattered by itself, from a list
+// Up to version 0.4.3 each gradient was reduce-scattered by itself, from a list
 // of slices, one per rank, that torch copied together (partition_parameters.py of 0.3.13,
 // _reduce_scatter_gradient).
 #pragma once
@@ -19,12 +19,15 @@ class PartitionReduce {
                     const FlatAdam& adam);
 
     BufferId gradients() const { return own_parts_; }
+    std::vector<BufferId> from_the_start() const;  // what the optimizer's constructor makes
     void add(WeightId weight, Tensor gradient);
     void end_backward();
 
   private:
     void make_bucket();
-    bool one_by_one() const { return context_.plan().deepspeed.one_by_one; }
+    Bytes bucket_bytes() const;
+    bool keeps_bucket() const { return context_.plan().deepspeed.keeps_bucket(); }
+    bool one_by_one() const { return context_.plan().deepspeed.one_by_one(); }
     bool overlaps() const { return context_.plan().deepspeed.overlap_comm.value_or(!one_by_one()); }
     DType type() const { return context_.plan().precision.parameter; }
     void reduce();

@@ -97,7 +97,7 @@ void Zero3::load() {
     build.allocate(moved);
     build.release(moved);
     build.allocate(adam_.at_load());
-    build.allocate(reduce_.gradients());
+    build.allocate(reduce_.from_the_start());
 }
 
 // Rank 0 gathers the 16-bit state dict on its host, weight by weight; every rank writes its own states.
