@@ -188,7 +188,7 @@ std::vector<Placement> best_orders(const Search& search, const std::vector<Shape
     };
     std::vector<std::future<void>> others;
     for (std::size_t core = 1; core < cores; ++core)
-        others.push_back(std::async(std::launch::async, every_nth, core));
+        others.push_back(std::async(every_nth, core));  // where no thread is to be had: later, here
     every_nth(0);
     for (std::future<void>& other : others) other.get();
     return placements;
