@@ -16,39 +16,74 @@ std::size_t at(int row, int column, int ranks) { return static_cast<std::size_t>
 
 // Held and Karp 1962: of all beginnings with the same ranks and end only the cheapest matters. Rank 0 is in
 // every set, so that sets are of the others.
-std::vector<int> cheapest_of_all(const std::vector<double>& cost, int ranks, Tour tour, double limit) {
-    const int sets = 1 << (ranks - 1), whole = sets - 1;
-    std::vector<double> least(static_cast<std::size_t>(sets * ranks), kNever);
-    std::vector<std::int8_t> before(least.size(), -1);
-    least[at(0, 0, ranks)] = 0;
-    for (int set = 0; set < sets; ++set)
-        for (int last = 0; last < ranks; ++last) {
-            const double so_far = least[at(set, last, ranks)];
-            if (!(so_far < limit)) continue;
-            for (int to = 1; to < ranks; ++to) {
-                const int bit = 1 << (to - 1);
-                if (set & bit) continue;
-                const std::size_t longer = at(set | bit, to, ranks);
-                const double sum = so_far + cost[at(last, to, ranks)];
-                if (sum < least[longer]) least[longer] = sum, before[longer] = static_cast<std::int8_t>(last);
-            }
+class AllTours {
+  public:
+    AllTours(const std::vector<double>& cost, int ranks, double limit)
+        : cost_(cost), ranks_(ranks), least_(static_cast<std::size_t>((1 << (ranks - 1)) * ranks), kNever) {
+        least_[0] = 0;
+        std::vector<double> longer(static_cast<std::size_t>(ranks));
+        for (int set = 0; set <= whole(); ++set)
+            if (lengthen(set, limit, longer))
+                for (int to = 1; to < ranks; ++to)
+                    if ((set & bit(to)) == 0)
+                        least_[at(set | bit(to), to, ranks)] = longer[static_cast<std::size_t>(to)];
+    }
+
+    std::vector<int> cheapest(Tour tour, double limit) const {
+        int end = -1;
+        for (int last = 1; last < ranks_; ++last) {
+            const double closing = tour == Tour::ring ? cost_[at(last, 0, ranks_)] : 0;
+            const double sum = least_[at(whole(), last, ranks_)] + closing;
+            if (sum < limit) limit = sum, end = last;
         }
-    int end = -1;
-    double best = limit;
-    for (int last = 1; last < ranks; ++last) {
-        const double closing = tour == Tour::ring ? cost[at(last, 0, ranks)] : 0;
-        const double sum = least[at(whole, last, ranks)] + closing;
-        if (sum < best) best = sum, end = last;
+        std::vector<int> order;
+        for (int set = whole(); end >= 0;) {
+            order.push_back(end);
+            const int previous = before(set, end);
+            if (end > 0) set ^= bit(end);
+            end = previous;
+        }
+        std::reverse(order.begin(), order.end());
+        return order;
     }
-    std::vector<int> order;
-    for (int set = whole; end >= 0;) {
-        order.push_back(end);
-        const int previous = before[at(set, end, ranks)];
-        if (end > 0) set ^= 1 << (end - 1);
-        end = previous;
+
+  private:
+    static int bit(int rank) { return 1 << (rank - 1); }
+    int whole() const { return (1 << (ranks_ - 1)) - 1; }
+
+    // What the beginnings over `set` cost one rank longer, by that rank; false if all of them reach the
+    // limit.
+    bool lengthen(int set, double limit, std::vector<double>& longer) const {
+        bool any = false;
+        for (int last = 0; last < ranks_; ++last) {
+            const double so_far = least_[at(set, last, ranks_)];
+            if (!(so_far < limit)) continue;
+            if (!any) std::fill(longer.begin(), longer.end(), kNever);
+            any = true;
+            const double* hop = &cost_[at(last, 0, ranks_)];
+            for (std::size_t to = 0; to < longer.size(); ++to)
+                longer[to] = std::min(longer[to], so_far + hop[to]);
+        }
+        return any;
     }
-    std::reverse(order.begin(), order.end());
-    return order;
+
+    // The rank before `last` in the cheapest beginning over `set`; -1 before rank 0.
+    int before(int set, int last) const {
+        if (last == 0) return -1;
+        for (int one = 0; one < ranks_; ++one)
+            if (least_[at(set ^ bit(last), one, ranks_)] + cost_[at(one, last, ranks_)] ==
+                least_[at(set, last, ranks_)])
+                return one;
+        return -1;
+    }
+
+    const std::vector<double>& cost_;
+    int ranks_;
+    std::vector<double> least_;  // by set and last rank
+};
+
+std::vector<int> cheapest_of_all(const std::vector<double>& cost, int ranks, Tour tour, double limit) {
+    return AllTours(cost, ranks, limit).cheapest(tour, limit);
 }
 
 struct Beginning {
@@ -62,24 +97,11 @@ bool cheaper(const Beginning& a, const Beginning& b) {
     return a.visited != b.visited ? a.visited < b.visited : a.last < b.last;
 }
 
-bool alike(const Beginning& a, const Beginning& b) { return a.visited == b.visited && a.last == b.last; }
-
 void keep_cheapest(std::vector<Beginning>& beginnings, std::size_t count) {
     if (beginnings.size() <= count) return;
     std::nth_element(beginnings.begin(), beginnings.begin() + static_cast<std::ptrdiff_t>(count),
                      beginnings.end(), cheaper);
     beginnings.resize(count);
-}
-
-void keep_promising(std::vector<Beginning>& beginnings, std::size_t beam) {
-    keep_cheapest(beginnings, 4 * beam);
-    std::sort(beginnings.begin(), beginnings.end(), [](const Beginning& a, const Beginning& b) {
-        return alike(a, b)              ? a.cost < b.cost
-               : a.visited == b.visited ? a.last < b.last
-                                        : a.visited < b.visited;
-    });
-    beginnings.erase(std::unique(beginnings.begin(), beginnings.end(), alike), beginnings.end());
-    keep_cheapest(beginnings, beam);
 }
 
 // Costs less what it takes at least to enter and to leave each rank, which every tour does once: so
@@ -106,18 +128,29 @@ Reduced beyond_least(std::vector<double> cost, int ranks, Tour tour) {
     return {std::move(cost), taken};
 }
 
+// `shorter` by visited ranks; so is what is returned. Of all that visit the same ranks, one per next rank.
 std::vector<Beginning> longer(const std::vector<Beginning>& shorter, const std::vector<double>& cost,
                               int ranks, double limit, std::size_t beam) {
     std::vector<Beginning> longer;
     longer.reserve(shorter.size() * static_cast<std::size_t>(ranks));
-    for (std::size_t i = 0; i < shorter.size(); ++i)
+    for (std::size_t first = 0, end = 0; first < shorter.size(); first = end) {
+        const std::uint64_t visited = shorter[first].visited;
+        while (end < shorter.size() && shorter[end].visited == visited) ++end;
         for (int to = 1; to < ranks; ++to) {
-            const double hop = cost[at(shorter[i].last, to, ranks)];
             const std::uint64_t bit = std::uint64_t{1} << to;
-            if ((shorter[i].visited & bit) == 0 && hop < kNever && shorter[i].cost + hop < limit)
-                longer.push_back({shorter[i].visited | bit, to, static_cast<int>(i), shorter[i].cost + hop});
+            if (visited & bit) continue;
+            Beginning best{visited | bit, to, -1, limit};
+            for (std::size_t i = first; i < end; ++i)
+                if (const double sum = shorter[i].cost + cost[at(shorter[i].last, to, ranks)];
+                    sum < best.cost)
+                    best.cost = sum, best.before = static_cast<int>(i);
+            if (best.before >= 0) longer.push_back(best);
         }
-    keep_promising(longer, beam);
+    }
+    keep_cheapest(longer, beam);
+    std::sort(longer.begin(), longer.end(), [](const Beginning& a, const Beginning& b) {
+        return a.visited != b.visited ? a.visited < b.visited : a.last < b.last;
+    });
     return longer;
 }
 

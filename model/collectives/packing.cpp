@@ -31,10 +31,12 @@ class Simplex {
 
     // Takes a column in, the one that empties first out. `name`: the pattern's number; -1: room on a wire.
     void enter(const Column& column, int name) {
+        std::vector<std::size_t> taken;  // wires of the column
+        for (std::size_t wire = 0; wire < size_; ++wire)
+            if (column[wire] != 0) taken.push_back(wire);
         std::vector<double> change(size_, 0.0);
         for (std::size_t row = 0; row < size_; ++row)
-            for (std::size_t wire = 0; wire < size_; ++wire)
-                change[row] += inverse_[row * size_ + wire] * column[wire];
+            for (const std::size_t wire : taken) change[row] += inverse_[row * size_ + wire] * column[wire];
         std::size_t out = size_;
         for (std::size_t row = 0; row < size_; ++row)
             if (change[row] > kTolerance &&
@@ -58,10 +60,11 @@ class Simplex {
         for (std::size_t wire = 0; wire < size_; ++wire) pivot_row[wire] /= change[out];
         level_[out] /= change[out];
         for (std::size_t row = 0; row < size_; ++row) {
-            if (row == out || change[row] == 0) continue;
-            for (std::size_t wire = 0; wire < size_; ++wire)
-                inverse_[row * size_ + wire] -= change[row] * pivot_row[wire];
-            level_[row] -= change[row] * level_[out];
+            const double times = change[row];
+            if (row == out || times == 0) continue;
+            double* other_row = &inverse_[row * size_];
+            for (std::size_t wire = 0; wire < size_; ++wire) other_row[wire] -= times * pivot_row[wire];
+            level_[row] -= times * level_[out];
         }
     }
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <numeric>
+#include <thread>
 #include <unordered_map>
 
 #include "model/collectives/promise.hpp"
@@ -63,7 +65,7 @@ std::vector<Shape> shapes_of(const PairLabels& labels, int count) {
 }
 
 // An irregular mesh of 16 GPUs has thousands of shapes, and to price one takes a millisecond or two up to
-// eight GPUs, ten with twelve.
+// eight GPUs, twenty with fourteen.
 std::size_t most_priced(std::size_t count) { return count <= 8 ? 256 : 64; }
 
 std::vector<Shape> most_promising(const Machine& machine, std::vector<Shape> shapes) {
@@ -174,6 +176,24 @@ class Search {
     const PlacementObjective& objective_;
 };
 
+// A core takes every n-th shape, where there are enough of them to be worth its start.
+std::vector<Placement> best_orders(const Search& search, const std::vector<Shape>& shapes) {
+    constexpr std::size_t kLeastPerCore = 8;
+    std::vector<Placement> placements(shapes.size());
+    const std::size_t cores = std::clamp<std::size_t>(shapes.size() / kLeastPerCore, 1,
+                                                      std::max(1U, std::thread::hardware_concurrency()));
+    const auto every_nth = [&](std::size_t first) {
+        for (std::size_t i = first; i < shapes.size(); i += cores)
+            placements[i] = search.best_order(shapes[i]);
+    };
+    std::vector<std::future<void>> others;
+    for (std::size_t core = 1; core < cores; ++core)
+        others.push_back(std::async(every_nth, core));  // where no thread is to be had: later, here
+    every_nth(0);
+    for (std::future<void>& other : others) other.get();
+    return placements;
+}
+
 void check(const Machine& machine, int count, const PlacementObjective& objective) {
     if (count < 1 || count > machine.gpus_per_server())
         throw InputError(
@@ -207,9 +227,8 @@ std::vector<Placement> place(const Machine& machine, const NcclEnvironment& envi
     check(machine, count, objective);
     const Search search(machine, environment, objective);
     const PairLabels labels(machine);
-    std::vector<Placement> placements;
-    for (const Shape& shape : most_promising(machine, shapes_of(labels, count)))
-        placements.push_back(search.best_order(shape));
+    std::vector<Placement> placements =
+        best_orders(search, most_promising(machine, shapes_of(labels, count)));
     std::vector<int> naive(static_cast<std::size_t>(count));
     std::iota(naive.begin(), naive.end(), 0);
     const auto same = [&](const Placement& placement) { return placement.order == naive; };

@@ -31,8 +31,8 @@ struct Placement {
 std::vector<int> on_all_servers(const Machine& machine, const std::vector<int>& order);
 
 // All placements that differ in wiring, best first; the naive one is among them. Of an irregular mesh with
-// more than 256 of them, only the most promising. Throws InputError where the
-// server has fewer GPUs.
+// more than 256 of them, only the most promising (64 beyond eight GPUs).
+// Prices them on all cores. Throws InputError where the server has fewer GPUs.
 std::vector<Placement> place(const Machine& machine, const NcclEnvironment& environment, int count,
                              const PlacementObjective& objective = {});
 

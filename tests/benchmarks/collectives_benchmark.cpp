@@ -2,6 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include <numeric>
+#include <random>
 
 #include "model/collectives/place.hpp"
 #include "model/topology/builder.hpp"
@@ -27,8 +28,9 @@ BENCHMARK_CAPTURE(place_on, cube_mesh, "dgx-1-v100")->DenseRange(2, 8)->Unit(ben
 BENCHMARK_CAPTURE(place_on, pcie, "rtx-4090-8")->DenseRange(2, 8)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(place_on, sixteen, "dgx-2")->Arg(8)->Unit(benchmark::kMillisecond);
 
-// Sixteen GPUs in a ring of NVLinks of three widths, which makes hundreds of shapes: limit 1 s.
-void place_on_mesh(benchmark::State& state) {
+// Sixteen GPUs, NVLinks between them as `join` makes them: hundreds of shapes, limit 1 s.
+template <class Join>
+void place_on_mesh(benchmark::State& state, Join&& join) {
     MachineBuilder build("mesh", CpuKind::amd_epyc);
     std::vector<NodeId> gpus;
     NodeId numa{};
@@ -37,13 +39,29 @@ void place_on_mesh(benchmark::State& state) {
         gpus.push_back(build.gpu(&gpu_model("a100-80gb-sxm")));
         build.pcie(gpus.back(), build.host_bridge(numa), 4);
     }
-    for (std::size_t i = 0; i < 16; ++i)
-        for (const std::size_t step : {1U, 3U})
-            build.nvlink(gpus[i], gpus[(i + step) % 16], 1 + static_cast<int>(i * step % 3));
+    join(build, gpus);
     const Machine machine = build.build();
     for (auto _ : state) benchmark::DoNotOptimize(place(machine, {}, static_cast<int>(state.range(0))));
 }
-BENCHMARK(place_on_mesh)->Arg(4)->Arg(8)->Arg(12)->Unit(benchmark::kMillisecond);
+
+void place_on_rings(benchmark::State& state) {
+    place_on_mesh(state, [](MachineBuilder& build, const std::vector<NodeId>& gpus) {
+        for (std::size_t i = 0; i < 16; ++i)
+            for (const std::size_t step : {1U, 3U})
+                build.nvlink(gpus[i], gpus[(i + step) % 16], 1 + static_cast<int>(i * step % 3));
+    });
+}
+BENCHMARK(place_on_rings)->Arg(4)->Arg(8)->Arg(12)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void place_on_random(benchmark::State& state) {
+    place_on_mesh(state, [](MachineBuilder& build, const std::vector<NodeId>& gpus) {
+        std::mt19937 random(1);
+        for (std::size_t a = 0; a < 16; ++a)
+            for (std::size_t b = a + 1; b < 16; ++b)
+                if (random() % 3 == 0) build.nvlink(gpus[a], gpus[b], 1 + static_cast<int>(random() % 6));
+    });
+}
+BENCHMARK(place_on_random)->Arg(8)->Arg(12)->Arg(14)->Arg(15)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 // HSDP: groups inside the job, so that orders matter.
 void place_groups(benchmark::State& state) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <numeric>
+#include <random>
 
 namespace wirewise::test {
 namespace {
@@ -17,6 +18,23 @@ GpuModel gpu_of(std::string name, double capability, int links, int version, dou
     gpu.memory_bandwidth = BytesPerSecond(terabytes * 1e12);
     gpu.pcie_generation = pcie;
     return gpu;
+}
+
+// Four to a NUMA node; `links(a, b)`: NVLinks of a pair.
+template <class Links>
+Machine mesh_of_sixteen(std::string name, const GpuModel& gpu, Links&& links) {
+    MachineBuilder build(std::move(name), CpuKind::amd_epyc);
+    std::vector<NodeId> gpus;
+    NodeId numa{};
+    for (int i = 0; i < 16; ++i) {
+        if (i % 4 == 0) numa = build.numa();
+        gpus.push_back(build.gpu(&gpu));
+        build.pcie(gpus.back(), build.host_bridge(numa), 4);
+    }
+    for (unsigned a = 0; a < 16; ++a)
+        for (unsigned b = a + 1; b < 16; ++b)
+            if (const int count = links(a, b); count > 0) build.nvlink(gpus[a], gpus[b], count);
+    return build.build();
 }
 
 }  // namespace
@@ -125,19 +143,16 @@ Machine cube_mesh() {
 }
 
 Machine uneven_hypercube() {
-    MachineBuilder build("uneven hypercube", CpuKind::amd_epyc);
-    std::vector<NodeId> gpus;
-    NodeId numa{};
-    for (int i = 0; i < 16; ++i) {
-        if (i % 4 == 0) numa = build.numa();
-        gpus.push_back(build.gpu(&a100()));
-        build.pcie(gpus.back(), build.host_bridge(numa), 4);
-    }
-    for (unsigned a = 0; a < 16; ++a)
-        for (unsigned b = a + 1; b < 16; ++b)
-            if (std::has_single_bit(a ^ b))
-                build.nvlink(gpus[a], gpus[b], 1 + static_cast<int>((a * 2654435761U + b * 40503U) >> 7) % 3);
-    return build.build();
+    return mesh_of_sixteen("uneven hypercube", a100(), [](unsigned a, unsigned b) {
+        return std::has_single_bit(a ^ b) ? 1 + static_cast<int>((a * 2654435761U + b * 40503U) >> 7) % 3 : 0;
+    });
+}
+
+Machine random_mesh(unsigned seed) {
+    std::mt19937 random(seed);
+    return mesh_of_sixteen("random mesh", h200(), [&](unsigned, unsigned) {
+        return random() % 3 == 0 ? 1 + static_cast<int>(random() % 6) : 0;
+    });
 }
 
 std::vector<std::vector<int>> group(std::vector<int> gpus) { return {std::move(gpus)}; }

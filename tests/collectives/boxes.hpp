@@ -30,6 +30,9 @@ Machine cube_mesh();
 // pattern: almost every set of its GPUs is wired in its own way.
 Machine uneven_hypercube();
 
+// Sixteen H200, every third pair or so joined by one to six NVLinks, as the seed says.
+Machine random_mesh(unsigned seed);
+
 std::vector<std::vector<int>> group(std::vector<int> gpus);
 std::vector<int> first(int count);
 

@@ -25,6 +25,7 @@ std::string text_of(const PublishedFigure& run) {
 std::string text_of(const GoldenFigure& figure) {
     std::string text = fmt::format(R"(  {{"machine": "{}", "as_chosen": {:.2f}, "nvls_off": {:.2f})",
                                    figure.machine, figure.as_chosen, figure.nvls_off);
+    if (!figure.note.empty()) text += fmt::format(R"(, "note": {})", Json(figure.note).dump());
     for (std::size_t i = 0; i < figure.published.size(); ++i)
         text += (i == 0 ? ", \"published\": [\n    " : ",\n    ") + text_of(figure.published[i]);
     return text + (figure.published.empty() ? "}" : "]}");
@@ -36,7 +37,8 @@ std::vector<GoldenFigure> read_golden() {
     std::ifstream in(kFile);
     std::vector<GoldenFigure> figures;
     for (const Json& row : Json::parse(in)) {
-        figures.push_back({row.at("machine"), row.at("as_chosen"), row.at("nvls_off"), {}});
+        figures.push_back(
+            {row.at("machine"), row.at("as_chosen"), row.at("nvls_off"), row.value("note", ""), {}});
         for (const Json& run : row.value("published", Json::array()))
             figures.back().published.push_back(published_of(run));
     }

@@ -17,6 +17,7 @@ struct PublishedFigure {
 struct GoldenFigure {
     std::string machine;
     double as_chosen = 0, nvls_off = 0;  // GB/s
+    std::string note;                    // why it last moved, where a rule did that
     std::vector<PublishedFigure> published;
 };
 

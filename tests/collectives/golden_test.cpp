@@ -5,7 +5,8 @@
 //
 // After a change that is meant to move figures, or a new machine:
 //     WIREWISE_UPDATE_GOLDEN=1 build/default/tests/collectives/test_collectives --gtest_filter='BuiltIn*'
-// rewrites the predictions and keeps the published rows; read the difference before committing it.
+// rewrites the predictions and keeps the published rows and notes; read the difference before committing it,
+// and note at a row why it moved.
 #include "tests/collectives/golden.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +32,7 @@ double predicted(const std::string& machine_name, int gpus, Bytes bytes, bool nv
 }
 
 GoldenFigure figure_of(const std::string& machine) {
-    return {machine, predicted(machine, 0, 1_GiB, true), predicted(machine, 0, 1_GiB, false), {}};
+    return {machine, predicted(machine, 0, 1_GiB, true), predicted(machine, 0, 1_GiB, false), {}, {}};
 }
 
 TEST(BuiltInMachines, KeepTheirAllReduceFigure) {
@@ -41,7 +42,8 @@ TEST(BuiltInMachines, KeepTheirAllReduceFigure) {
         for (const std::string& name : built_in_machine_names()) {
             now.push_back(figure_of(name));
             for (const GoldenFigure& figure : golden)
-                if (figure.machine == name) now.back().published = figure.published;
+                if (figure.machine == name)
+                    now.back().published = figure.published, now.back().note = figure.note;
         }
         write_golden(now);
         GTEST_SKIP() << "rewritten: read the difference";

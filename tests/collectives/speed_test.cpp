@@ -1,10 +1,11 @@
 // The limits in time that a person at a prompt would notice. Real figures: benchmark_collectives; here a
-// build without optimisation and a busy machine must pass too, so the limits are four times what is promised.
+// build without optimisation must pass too, so the limits are four times what is promised. What is taken is
+// the time of the processor, over all threads: other work on the machine does not count.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 
 #include "model/collectives/place.hpp"
 #include "model/topology/built_in.hpp"
@@ -20,11 +21,9 @@ template <class Work>
 double milliseconds(Work&& work) {
     double best = 1e9;
     for (int run = 0; run < 3; ++run) {
-        const auto start = std::chrono::steady_clock::now();
+        const std::clock_t start = std::clock();
         work();
-        best = std::min(
-            best,
-            std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+        best = std::min(best, 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
     }
     return best;
 }
@@ -43,16 +42,22 @@ TEST(Speed, PlacementsOfEightGpus) {
 }
 
 // Four GPUs below each of two PCIe switches on two NUMA nodes, sixteen in NVLink groups of four, a switch,
-// and a mesh with thousands of shapes.
+// and meshes with thousands of shapes, one of them with dear rings.
 TEST(Speed, PlacementsOfSixteenGpus) {
     const Machine boxes[] = {pcie_box(a100(), 2, 2, 4, CpuKind::amd_epyc),
                              bridge_groups(h200(), 4, 4, 6, CpuKind::intel_emerald_rapids),
-                             *built_in_machine("dgx-2"), uneven_hypercube()};
+                             *built_in_machine("dgx-2"),
+                             uneven_hypercube(),
+                             random_mesh(1),
+                             random_mesh(2)};
+    double longest = 0;
     for (const Machine& machine : boxes)
-        for (const int count : {4, 8, 12}) {
+        for (const int count : {4, 8, 12, 14, 15}) {
             const double took = milliseconds([&] { place(machine, {}, count); });
             EXPECT_LT(took, kPatience * 1000) << machine.name << ' ' << count;
+            longest = std::max(longest, took);
         }
+    fmt::print("placements of sixteen GPUs: at most {:.0f} ms of processor time\n", longest);
 }
 
 TEST(Speed, AllReduceOfSixteenThousandGpus) {
