@@ -48,10 +48,9 @@ TEST(Memory, PeaksOfMeasuredSteps) {
     EXPECT_EQ(errors.allocated.count, 33);
 }
 
-// Sixteen architectures. The worst is DDP of a step so short that NCCL's watchdog has not looked before the
-// second backward is over: the first bucket then goes later than any StaleBucket says.
+// Sixteen architectures, steps from 27 ms to half a second.
 TEST(Memory, PeaksOfSampledStepsOnTwoGpus) {
-    const PeakErrors errors = errors_of(sampled_steps("h200-x2"), 0.003, 0.09);
+    const PeakErrors errors = errors_of(sampled_steps("h200-x2"), 0.003, 0.02);
     EXPECT_LT(errors.allocated.mean(), 0.0002);
     EXPECT_LT(errors.reserved.mean(), 0.004);
     EXPECT_GE(errors.allocated.count, 64);
