@@ -20,7 +20,8 @@ void expect_refused(const Said& run, const std::string& option) {
 }
 
 TEST(Numbers, MinusOneAndZeroAreSaid) {
-    for (const std::string value : {" -1", " 0"}) {
+    for (const std::string number : {"-1", "0"}) {
+        const std::string value = " " + number;
         expect_refused(wirewise_run(kPlan + "--gpus" + value), "--gpus");
         expect_refused(wirewise_run(kPlan + "--global-batch" + value), "--global-batch");
         expect_refused(wirewise_run(kPlan + "--strategy hsdp --shard-group" + value), "--shard-group");
@@ -28,7 +29,8 @@ TEST(Numbers, MinusOneAndZeroAreSaid) {
         expect_refused(
             wirewise_run(kPlan + "--runtime pytorch --recompute selective --recompute-every" + value),
             "--recompute-every");
-        expect_refused(wirewise_run("run --backend host --model " + kTiny + " --gpus" + value), "--gpus");
+        expect_refused(run_binary({"run", "--backend", "host", "--model", kTiny, "--gpus", number}),
+                       "--gpus");
     }
     expect_refused(wirewise_run(kPlan + "--loss-chunk -1"), "--loss-chunk");
     EXPECT_EQ(wirewise_run(kPlan + "--strategy fsdp --loss-chunk 0").exit_code, 0);
