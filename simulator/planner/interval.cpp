@@ -111,9 +111,7 @@ void set_step(Intervals& intervals, const Estimate& estimate, const ParallelPlan
 // that, its queue. So it may be anything down to what is allocated; upwards the walk was at most 1.8 % short
 // in 15 steps (tests/validate/cases/pytorch_steps_fsdp1.jsonl).
 bool host_decides_reserved(const ParallelPlan& plan) {
-    return plan.runtime == Runtime::pytorch && plan.fsdp_version == 1 &&
-           (plan.strategy == Strategy::fsdp || plan.strategy == Strategy::fsdp_shard_grad_op ||
-            plan.strategy == Strategy::hsdp);
+    return plan.runtime == Runtime::pytorch && plan.fsdp_version == 1 && sharding_of(plan.strategy).gradients;
 }
 
 void widen_for_the_host(Intervals& intervals, const Estimate& estimate) {

@@ -48,6 +48,18 @@ std::string renumbered(const std::string& at, const ParallelPlan& walked, const 
     return std::string(at).replace(found, last(walked).size(), last(plan));
 }
 
+// The program of each phase in turn; one that repeats is lowered once. The steady step's may be moved from:
+// evaluation never repeats it.
+template <class Visit>
+void for_each_phase(const Transformer& model, const ParallelPlan& plan, const Visit& visit) {
+    StepProgram program;
+    for (const Phase phase : kPhases) {
+        if (!repeats_previous_phase(plan, phase)) program = lower(model, plan, phase);
+        program.phase = phase;
+        visit(program);
+    }
+}
+
 }  // namespace
 
 MemoryWalk walk_for(Runtime runtime) {
@@ -74,16 +86,13 @@ WalkedPhases walk_phases(const Transformer& model, const ParallelPlan& whole) {
     const ParallelPlan plan = with_walked_micro_batches(whole);
     WalkedPhases walked;
     MemoryWalk walk = walk_for(plan.runtime);
-    StepProgram program;
-    for (const Phase phase : kPhases) {
-        if (!repeats_previous_phase(plan, phase)) program = lower(model, plan, phase);
-        program.phase = phase;
-        walked.phases.push_back({phase, walk.run(program), {}});
-        walked.phases.back().host_kept = walk.host();
-        if (phase == Phase::steady_step) walked.steady = std::move(program);
-        walked.phases.back().peak.at = renumbered(walked.phases.back().peak.at, plan, whole);
-        walked.reserved = std::max(walked.reserved, walked.phases.back().peak.reserved);
-    }
+    for_each_phase(model, plan, [&](StepProgram& program) {
+        PhasePeak phase{program.phase, walk.run(program), walk.host()};
+        phase.peak.at = renumbered(phase.peak.at, plan, whole);
+        walked.reserved = std::max(walked.reserved, phase.peak.reserved);
+        walked.phases.push_back(std::move(phase));
+        if (program.phase == Phase::steady_step) walked.steady = std::move(program);
+    });
     walked.peak = walk.peak();
     walked.peak.at = renumbered(walked.peak.at, plan, whole);
     return walked;
@@ -92,13 +101,9 @@ WalkedPhases walk_phases(const Transformer& model, const ParallelPlan& whole) {
 Bytes least_reserved(const Transformer& model, const ParallelPlan& whole) {
     const ParallelPlan plan = with_walked_micro_batches(whole);
     MemoryWalk walk(make_caching_allocator(Bytes(0)));
-    StepProgram program;
     Bytes least;
-    for (const Phase phase : kPhases) {
-        if (!repeats_previous_phase(plan, phase)) program = lower(model, plan, phase);
-        program.phase = phase;
-        least = std::max(least, walk.run(program).reserved);
-    }
+    for_each_phase(model, plan,
+                   [&](const StepProgram& program) { least = std::max(least, walk.run(program).reserved); });
     return least;
 }
 

@@ -22,7 +22,7 @@ void GradientBucket::allocate() {
 
 void GradientBucket::add(WeightId weight, Tensor gradient) {
     allocate();
-    hook(context_, "gradient hook");
+    context_.hook("gradient hook");
     const std::int64_t count = context_.weights.at(weight).count();
     if (filled_ > 0 && filled_ + count > size()) {
         reduce();

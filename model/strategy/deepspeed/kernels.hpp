@@ -26,10 +26,6 @@ inline Operand whole(PytorchContext& context, const Tensor& tensor, Access acces
     return {buffer, access, false, Bytes(0), context.build().at(buffer).bytes};
 }
 
-inline void hook(PytorchContext& context, std::string_view name, std::int32_t count = 1) {
-    context.build().host_work(context.compute, name, {HostWorkKind::hook, count});
-}
-
 // Drops a tensor that other streams have used, now that the compute stream has joined them.
 void let_go(PytorchContext& context, Tensor& tensor);
 

@@ -70,7 +70,7 @@ void ParameterFetch::enter(std::size_t module) {
     const auto found = std::find(order.begin() + static_cast<std::ptrdiff_t>(cursor_), order.end(), module);
     if (found != order.end()) cursor_ = static_cast<std::size_t>(found - order.begin());
     current_ = module;
-    hook(context_, "fetch parameters");
+    context_.hook("fetch parameters");
     fetch(trace_.weights_of(module));
     for (const WeightId weight : trace_.weights_of(module))
         if (const auto handle = states_[index_of(weight)].handle) wait(handles_[*handle]);
@@ -79,7 +79,7 @@ void ParameterFetch::enter(std::size_t module) {
 
 void ParameterFetch::leave() {
     if (current_ == kNone) return;
-    hook(context_, "release parameters");
+    context_.hook("release parameters");
     if (!used_again_soon(current_))
         for (const WeightId weight : trace_.weights_of(current_)) release(weight);
     current_ = kNone;

@@ -44,7 +44,7 @@ void PartitionReduce::make_bucket() {
 }
 
 void PartitionReduce::add(WeightId weight, Tensor gradient) {
-    hook(context_, "gradient hook");
+    context_.hook("gradient hook");
     const std::int64_t size = context_.plan().deepspeed.reduce_bucket_size, count = layout_.of(weight).count;
     if (filled_ > 0 && filled_ + count > size) reduce();
     context_.tape.storages.settle();

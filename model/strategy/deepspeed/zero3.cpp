@@ -62,7 +62,7 @@ class Zero3 final : public DeepSpeedPolicy {
   private:
     DType type() const { return context_.plan().precision.parameter; }
     void bare_hooks(Unit unit) {
-        if (!unit.root()) hook(context_, "module hooks", kBareModules);
+        if (!unit.root()) context_.hook("module hooks", kBareModules);
     }
     Operand parameters_of(const SubGroup& group, Access access) const {
         return part(fetch_->own_parts(), access, group.offset, group.count, type());

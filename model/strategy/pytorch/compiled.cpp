@@ -271,9 +271,7 @@ Tensor CompiledLayers::norm_backward(std::vector<Tensor> gradients, const Tensor
 
 // A compiled call walks its parameters in Python as a hook does: forward once for Dynamo's guards and once
 // for AOTAutograd's wrapper, backward once for the wrapper.
-void CompiledLayers::enter(std::int32_t passes) const {
-    context_.build().host_work(context_.compute, "compiled call", {HostWorkKind::hook, passes});
-}
+void CompiledLayers::enter(std::int32_t passes) const { context_.hook("compiled call", passes); }
 
 void CompiledLayers::backward(Saved& saved, const Tensor& dy) {
     enter(1);

@@ -23,6 +23,12 @@ struct PytorchContext {
     const ParallelPlan& plan() const { return emission.plan; }
     const Transformer& model() const { return emission.model; }
     Phase phase() const { return emission.phase; }
+    // Whether gradients are reduced after this micro-batch.
+    bool synchronises() const { return !plan().no_sync || emission.last_micro_batch(); }
+    // Passes of Python over the parameters of a group, on the host.
+    void hook(std::string_view name, std::int32_t passes = 1) const {
+        build().host_work(compute, name, {HostWorkKind::hook, passes});
+    }
     // FSDP casts its gathered weights to the compute type; elsewhere fp32 weights run under autocast.
     bool gathers_weights() const {
         return sharding_of(plan().strategy).parameters || sharding_of(plan().strategy).gradients;

@@ -54,7 +54,6 @@ class Ddp final : public PytorchPolicy {
         return zero1_shares(context.weights, ranks);
     }
     bool shards_states() const { return context_.plan().strategy == Strategy::zero1; }
-    bool synchronises() const { return !context_.plan().no_sync || context_.emission.last_micro_batch(); }
     bool views() const { return context_.plan().gradient_as_bucket_view; }
 
     std::vector<WeightId> own_weights() const;
@@ -100,7 +99,7 @@ std::vector<PytorchOptimizer::Item> Ddp::own_items() const {
 
 void Ddp::before_forward(Unit unit) {
     if (!unit.root()) return;
-    context_.build().host_work(context_.compute, "DDP forward", {HostWorkKind::hook, 1});
+    context_.hook("DDP forward");
     if (reduced_before_ && !buckets_.rebuilt_in_use()) rebuild();
     broadcast_module_buffers();
 }
@@ -159,7 +158,7 @@ void Ddp::take_gradient(WeightId weight, Tensor gradient) {
     else
         kept = std::move(gradient);
     gradient = {};
-    if (!synchronises()) return;
+    if (!context_.synchronises()) return;
     into_bucket(weight, kept);
     if (views()) kept = {};
     ready(buckets_.place(weight).bucket);
@@ -193,7 +192,7 @@ void Ddp::ready(std::size_t bucket) {
 }
 
 void Ddp::end_backward() {
-    if (!synchronises()) return;
+    if (!context_.synchronises()) return;
     context_.tape.storages.settle();
     context_.build().join(context_.compute, communication_);
     reduced_before_ = true;

@@ -169,7 +169,7 @@ void EagerDecoder::checkpointed_backward(std::int32_t layer) {
     // The random state is kept and set again, and each saved tensor goes through a hook: about two passes
     // over a layer.
     tape_.storages.settle();
-    context_.build().host_work(context_.compute, "checkpoint", {HostWorkKind::hook, 2});
+    context_.hook("checkpoint", 2);
     Checkpoint checkpoint = std::exchange(checkpoints_[static_cast<std::size_t>(layer)], {});
     Tensor gradient = tape_.take(checkpoint.output.slot);
     tape_.save_count = 0;

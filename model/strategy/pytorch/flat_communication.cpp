@@ -89,7 +89,7 @@ void FlatCommunication::gather(FlatUnit& unit) {
     ProgramBuilder& build = context_.build();
     context_.tape.storages.settle();
     build.at_layer(unit.unit.layer);
-    build.host_work(context_.compute, "FSDP gather", {HostWorkKind::hook, 1});
+    context_.hook("FSDP gather");
     std::optional<BufferId> cast;
     const Operand sent = cast_shard(unit, cast);
     wait_for_limiter();
@@ -185,7 +185,7 @@ void FlatCommunication::divide(BufferId buffer, std::int64_t factor) {
 
 void FlatCommunication::reduce(FlatUnit& unit) {
     ProgramBuilder& build = context_.build();
-    build.host_work(context_.compute, "FSDP reduce", {HostWorkKind::hook, 1});
+    context_.hook("FSDP reduce");
     build.join(post_backward_, unshard_);
     const BufferId input = reduce_input(unit);
     const BufferId shard = build.transient("sharded gradient", bytes_of(unit.shard_count, reduce_type()),

@@ -60,8 +60,7 @@ class FlatFsdp final : public PytorchPolicy {
     std::vector<PytorchOptimizer::Item> items();
     static std::size_t index_of(Unit unit) { return static_cast<std::size_t>(unit.layer + 1); }
     FlatUnit& own(Unit unit) { return units_[index_of(unit)]; }
-    bool synchronises() const { return !context_.plan().no_sync || context_.emission.last_micro_batch(); }
-    void hook() { context_.build().host_work(context_.compute, "FSDP hook", {HostWorkKind::hook, 1}); }
+    void hook() { context_.hook("FSDP hook"); }
 
     PytorchContext& context_;
     FlatCommunication communication_;
@@ -76,10 +75,7 @@ class FlatFsdp final : public PytorchPolicy {
 void FlatFsdp::load() {
     ProgramBuilder& build = context_.build();
     const DType type = context_.plan().precision.parameter;
-    std::vector<BufferId> whole;
-    for (const Weight& weight : context_.weights.all())
-        whole.push_back(build.transient("whole weight", bytes_of(weight.count(), type), type, Role::parameter,
-                                        context_.compute));
+    const std::vector<BufferId> whole = weights_to_cut(context_);
     if (built_whole(context_.plan())) build_model(context_, whole);
     const auto wrap = [&](const FlatUnit& unit) {
         std::vector<BufferId> weights;
@@ -154,12 +150,12 @@ void FlatFsdp::after_backward(Unit unit) {
     FlatUnit& flat = own(unit);
     context_.build().at_layer(unit.layer);
     communication_.join_gradients(flat);
-    if (synchronises() || reshards_) communication_.reshard_in_backward(flat);
-    if (synchronises()) communication_.reduce(flat);
+    if (context_.synchronises() || reshards_) communication_.reshard_in_backward(flat);
+    if (context_.synchronises()) communication_.reduce(flat);
 }
 
 void FlatFsdp::end_backward() {
-    if (synchronises()) communication_.finish_backward();
+    if (context_.synchronises()) communication_.finish_backward();
 }
 
 void FlatFsdp::update() {

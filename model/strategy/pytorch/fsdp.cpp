@@ -69,8 +69,7 @@ class Fsdp final : public PytorchPolicy {
     FsdpGroup& group(Unit unit) {
         return unit.root() ? groups_.back() : groups_[static_cast<std::size_t>(unit.layer)];
     }
-    bool synchronises() const { return !context_.plan().no_sync || context_.emission.last_micro_batch(); }
-    void hook() { context_.build().host_work(context_.compute, "FSDP hook", {HostWorkKind::hook, 1}); }
+    void hook() { context_.hook("FSDP hook"); }
     void post_backward(FsdpGroup& group);
     void keep_for_later(FsdpGroup& group);
 
@@ -86,12 +85,8 @@ class Fsdp final : public PytorchPolicy {
 // device only the shards ever reach the GPU.
 void Fsdp::load() {
     ProgramBuilder& build = context_.build();
-    const DType type = context_.plan().precision.parameter;
     if (!built_whole(context_.plan())) return build.allocate(stored_parameters());
-    std::vector<BufferId> whole;
-    for (const Weight& weight : context_.weights.all())
-        whole.push_back(build.transient("whole weight", bytes_of(weight.count(), type), type, Role::parameter,
-                                        context_.compute));
+    const std::vector<BufferId> whole = weights_to_cut(context_);
     build_model(context_, whole);
     for (const FsdpGroup& group : groups_) {
         std::vector<BufferId> shards, weights;
@@ -181,8 +176,8 @@ void Fsdp::keep_for_later(FsdpGroup& group) {
 void Fsdp::post_backward(FsdpGroup& group) {
     context_.build().at_layer(group.unit.layer);
     const bool earlier = group.reduce_type_gradients.front().defined();
-    if (earlier || !synchronises()) keep_for_later(group);
-    if (!synchronises()) return communication_.reshard(group);
+    if (earlier || !context_.synchronises()) keep_for_later(group);
+    if (!context_.synchronises()) return communication_.reshard(group);
     std::vector<Tensor> gradients = std::move(earlier ? group.reduce_type_gradients : group.gradients);
     group.gradients.assign(group.weights.size(), {});
     group.reduce_type_gradients.assign(group.weights.size(), {});

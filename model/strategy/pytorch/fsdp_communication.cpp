@@ -43,7 +43,8 @@ BufferId FsdpCommunication::cast_shards(const FsdpGroup& group) {
                                           compute_type(), Role::communication, copy_in_);
     if (brought)
         build.compute(copy_in_, "cast shards",
-                      vector_kernel(1, group.shard_count, build.at(*brought).bytes + build.at(flat).bytes, compute_type()),
+                      vector_kernel(1, group.shard_count, build.at(*brought).bytes + build.at(flat).bytes,
+                                    compute_type()),
                       {build.read(*brought), build.write(flat)});
     else
         foreach_copy(group, "cast shards", std::nullopt, flat);
@@ -126,7 +127,7 @@ void FsdpCommunication::gather(FsdpGroup& group) {
     build.at_layer(group.unit.layer);
     if (group.resharded) gather_streams_wait(*group.resharded);
     group.resharded.reset();
-    context_.build().host_work(context_.compute, "FSDP gather", {HostWorkKind::hook, kPassesPerCollective});
+    context_.hook("FSDP gather", kPassesPerCollective);
     if (ranks() == 1) {  // a group of one GPU has nothing to gather
         group.gathering = true;
         return;
@@ -230,7 +231,7 @@ void FsdpCommunication::reduce(FsdpGroup& group, std::vector<Tensor> gradients) 
     ProgramBuilder& build = context_.build();
     context_.tape.storages.settle();
     build.at_layer(group.unit.layer);
-    build.host_work(context_.compute, "FSDP reduce", {HostWorkKind::hook, kPassesPerCollective});
+    context_.hook("FSDP reduce", kPassesPerCollective);
     if (reduce_input_) {
         build.wait(context_.compute, reduce_input_->event);
         build.release(reduce_input_->buffer);
@@ -300,8 +301,8 @@ void FsdpCommunication::gradient_to_host(FsdpGroup& group, BufferId output, Stre
     ProgramBuilder& build = context_.build();
     const Bytes bytes = build.at(output).bytes;
     if (!host_) host_ = build.stream("host sums", StreamKind::host);
-    const BufferId arrived = build.on_host(Lifetime::transient, "sharded gradient on the host", bytes, stored_type(),
-                                           Role::gradient, *host_);
+    const BufferId arrived = build.on_host(Lifetime::transient, "sharded gradient on the host", bytes,
+                                           stored_type(), Role::gradient, *host_);
     build.copy(stream, "gradient to the host", {MemorySpace::device, MemorySpace::host, bytes},
                {build.read(output), build.write(arrived)});
     if (replicates() && !group.all_reduce_input) group.all_reduce_input = output;

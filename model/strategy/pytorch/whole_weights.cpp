@@ -27,6 +27,15 @@ WholeWeights::WholeWeights(PytorchContext& context) : context_(context) {
     context.build().at_layer(-1);
 }
 
+std::vector<BufferId> weights_to_cut(PytorchContext& context) {
+    const DType type = context.plan().precision.parameter;
+    std::vector<BufferId> whole;
+    for (const Weight& weight : context.weights.all())
+        whole.push_back(context.build().transient("whole weight", bytes_of(weight.count(), type), type,
+                                                  Role::parameter, context.compute));
+    return whole;
+}
+
 void build_model(PytorchContext& context, std::span<const BufferId> weights) {
     ProgramBuilder& build = context.build();
     build.allocate(weights);

@@ -19,6 +19,9 @@ class WholeWeights {
     std::vector<BufferId> buffers_;
 };
 
+// The weights as they are before a wrapper cuts them; not yet allocated.
+std::vector<BufferId> weights_to_cut(PytorchContext& context);
+
 // The model's class builds it on the GPU: these weights, and of a tied head one of its own, which goes when
 // it is tied.
 void build_model(PytorchContext& context, std::span<const BufferId> weights);
