@@ -270,7 +270,9 @@ Tensor CompiledLayers::norm_backward(std::vector<Tensor> gradients, const Tensor
 }
 
 // A compiled call walks its parameters in Python as a hook does: forward once for Dynamo's guards and once
-// for AOTAutograd's wrapper, backward once for the wrapper.
+// for AOTAutograd's wrapper, backward once for the wrapper. Measured on one host-bound step, 136, 215 and 179
+// ms in three runs (calibration/samples, nvl-tinyllama-L22-s256-b1-fsdp-bf16-compile): 135 ms without, 152
+// with.
 void CompiledLayers::enter(std::int32_t passes) const { context_.hook("compiled call", passes); }
 
 void CompiledLayers::backward(Saved& saved, const Tensor& dy) {
